@@ -1,0 +1,253 @@
+/* SPDX-FileCopyrightText: gst-crowd authors
+ * SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/**
+ * crowd/nms.h: non-maximum suppression (NMS) on the GPU and on the CPU.
+ *
+ * A detector leaves hundreds or thousands of overlapping candidate boxes on a frame. These calls keep one box per
+ * object, the survivors, and say for every other candidate which survivor stands for it. Both backends, `cuda` and
+ * `cpu`, honour the same contract and give the same bits.
+ *
+ * ## The contract
+ *
+ * Box          float32 x1 y1 x2 y2, any unit. Half-open with pixel_offset 0 (width = x2 - x1); with pixel_offset 1
+ *              the last pixel is inclusive (width = x2 - x1 + 1).
+ * Valid        All four coordinates finite, x2 > x1 and y2 > y1 (>= with pixel_offset 1), score not NaN and
+ *              score >= score_threshold. Anything else never suppresses, never survives, and is counted.
+ * Rank         Score descending, then index ascending: a total order. Equal scores, exact duplicates, -0 and +0 all
+ *              have one answer. Infinite scores are ordinary scores.
+ * Overlap      ratio(a, b) > overlap_threshold (or >=, see CrowdNmsComparator), where
+ *                w     = max(0, min(a.x2, b.x2) - max(a.x1, b.x1) + pixel_offset), h likewise in y
+ *                inter = w * h
+ *                area  = (x2 - x1 + pixel_offset) * (y2 - y1 + pixel_offset)
+ *                ratio = inter / denominator      (the denominator is the metric, see CrowdNmsMetric)
+ *              in float32, every operation rounded once to nearest, in the order written, no contraction into fused
+ *              multiply-add. A NaN ratio (areas that underflow to 0 or overflow) is no overlap.
+ * Class        Boxes suppress only boxes of their own class, unless class_agnostic. The class is part of the test;
+ *              no coordinates are shifted.
+ * Frame        A call takes a batch of frames; boxes meet only boxes of their own frame. A frame's result does not
+ *              depend on what else is in the batch.
+ * Determinism  The same bytes in give the same bytes out, on every run, backend, GPU and batch composition.
+ *
+ * ## Methods
+ *
+ * greedy       Candidate i dies iff a *surviving* better-ranked candidate overlaps it. The classic algorithm, exactly.
+ * map-reduce   Candidate i dies iff *any* better-ranked valid candidate overlaps it, surviving or not. One pass: the
+ *              rule of Oro et al. 2020 with ties broken by index. Its survivors are a subset of greedy's: with boxes
+ *              A > B > C in a row, A and B overlapping, B and C overlapping, greedy keeps A and C, map-reduce keeps A.
+ * paper        Algorithms 1 and 2 of Oro et al. 2020 to the letter, boolean matrix B of D_max x D_max included. It is
+ *              a reference for repeating the paper's experiments, not for production:
+ *              - pixel offset 1; inter / area of the higher-scored box; suppressed when ratio >= overlap_threshold;
+ *                metric, comparator, pixel_offset, class_agnostic, classes and score_threshold are ignored;
+ *              - equal scores never suppress each other: exact duplicates both survive;
+ *              - no validity test. A box of zero width (x2 == x1) with a higher score suppresses every lower-scored
+ *                box, wherever it is. The D_max - n unused slots are such boxes with score 0, so a frame that is not
+ *                full loses every box of negative score;
+ *              - candidates beyond D_max are counted as overflow.
+ *              The paper's squares {x, y, z} are the boxes {x, y, x + z, y + z}; rectangles use both extents.
+ *
+ * ## Output
+ *
+ * Indices of the survivors in rank order, their number, the stand-in of each candidate and the number of candidates
+ * each survivor stands for. Nothing is lost silently: see CrowdNmsReport.
+ *
+ * Thread-safety: every function may be called from any thread at any time, as long as the calls in flight do not share
+ * a workspace, an output or a session.
+ */
+
+#ifndef CROWD_NMS_H
+#define CROWD_NMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define CROWD_NMS_API __attribute__((visibility("default")))
+#else
+#define CROWD_NMS_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What a call ended with. crowd_nms_status_text() puts it in words. */
+typedef enum {
+  CROWD_NMS_OK = 0,
+  CROWD_NMS_INVALID_ARGUMENT,    /**< a parameter or pointer breaks the contract; nothing was done */
+  CROWD_NMS_UNSUPPORTED,         /**< legal, but not on this hardware (say paper_d_max / paper_k > 1024 threads) */
+  CROWD_NMS_WORKSPACE_TOO_SMALL, /**< workspace_bytes is less than the size query gives for these arguments */
+  CROWD_NMS_NO_GPU,              /**< no driver, no device, or a library built without CUDA */
+  CROWD_NMS_OUT_OF_MEMORY,       /**< host or device memory ran out (sessions only: plain calls never allocate) */
+  CROWD_NMS_CUDA_ERROR           /**< the CUDA runtime refused something; see crowd_nms_last_error() */
+} CrowdNmsStatus;
+
+typedef enum {
+  CROWD_NMS_GREEDY = 0,
+  CROWD_NMS_MAP_REDUCE,
+  CROWD_NMS_PAPER
+} CrowdNmsMethod;
+
+/** The denominator of the overlap ratio. `hi` is the better-ranked box of the pair, `lo` the worse-ranked one. */
+typedef enum {
+  CROWD_NMS_IOU = 0,      /**< (area(hi) + area(lo)) - inter: intersection over union */
+  CROWD_NMS_IOS,          /**< min(area(hi), area(lo)): intersection over the smaller */
+  CROWD_NMS_OVER_HIGHER,  /**< area(hi): Algorithm 1 of the paper */
+  CROWD_NMS_OVER_LOWER    /**< area(lo): section 3 of the paper */
+} CrowdNmsMetric;
+
+typedef enum {
+  CROWD_NMS_GREATER = 0,   /**< ratio >  overlap_threshold suppresses (torchvision, OpenCV) */
+  CROWD_NMS_GREATER_EQUAL  /**< ratio >= overlap_threshold suppresses */
+} CrowdNmsComparator;
+
+typedef enum {
+  CROWD_NMS_BACKEND_CPU = 0,
+  CROWD_NMS_BACKEND_CUDA
+} CrowdNmsBackend;
+
+/** The stand-in of a candidate that nobody stands for. */
+#define CROWD_NMS_NONE UINT32_C(0xffffffff)
+
+/** Most candidates a call can hold: frames * capacity. */
+#define CROWD_NMS_MAX_TOTAL UINT32_C(0x7fffffff)
+
+/** One candidate box, see "Box" above. Arrays of boxes on the device are aligned to 16 bytes. */
+typedef struct {
+  float x1, y1, x2, y2;
+} CrowdNmsBox;
+
+/** How to suppress. Fill with crowd_nms_params_init(), then change what differs. */
+typedef struct {
+  CrowdNmsMethod method;         /**< default greedy */
+  CrowdNmsMetric metric;         /**< default IoU */
+  CrowdNmsComparator comparator; /**< default > */
+  float overlap_threshold;       /**< [0, 1], default 0.5 */
+  float score_threshold;         /**< any but NaN, default -infinity: every score counts */
+  uint32_t pixel_offset;         /**< 0 (default) or 1 */
+  uint32_t class_agnostic;       /**< 0 (default): per class; 1: across classes */
+  uint32_t paper_d_max;          /**< method paper only: D_max, the side of B; 0 (default): the capacity rounded up to
+                                      a multiple of paper_k. At most 65536 */
+  uint32_t paper_k;              /**< method paper only: partitions of a row, a divisor of D_max, default 32. CUDA needs
+                                      D_max / k <= 1024 */
+} CrowdNmsParams;
+
+/**
+ * A batch of candidates. Pointers are device pointers in crowd_nms_cuda(), host pointers everywhere else; counts and
+ * offsets live where the boxes live.
+ *
+ * Frame f holds counts[f] candidates, beginning at element offsets[f] of every array. The first `capacity` of them are
+ * looked at, the rest is reported as overflow.
+ */
+typedef struct {
+  const CrowdNmsBox *boxes;
+  const float *scores;
+  const int32_t *classes;  /**< NULL: all of one class */
+  const uint32_t *offsets; /**< [frames]; NULL: frame f begins at f * capacity */
+  const uint32_t *counts;  /**< [frames]; NULL: every frame holds exactly `capacity` candidates */
+  uint32_t frames;         /**< may be 0 */
+  uint32_t capacity;       /**< most candidates of a frame; frames * capacity <= CROWD_NMS_MAX_TOTAL; may be 0 */
+} CrowdNmsCandidates;
+
+/**
+ * What became of a frame's candidates:
+ * candidates = overflow + invalid + below_threshold + survivors + suppressed, the last being what is left.
+ */
+typedef struct {
+  uint32_t candidates;      /**< counts[f] as given */
+  uint32_t overflow;        /**< beyond the capacity, never looked at */
+  uint32_t invalid;         /**< not finite, empty, inverted or NaN score (0 in method paper) */
+  uint32_t below_threshold; /**< well-formed, but score < score_threshold (0 in method paper) */
+  uint32_t survivors;       /**< found by NMS, before any clipping */
+  uint32_t clipped;         /**< survivors beyond max_survivors, hence not written */
+} CrowdNmsReport;
+
+/** Where the results go; same side (host or device) as the candidates. */
+typedef struct {
+  uint32_t *survivors;     /**< [frames * max_survivors]: frame f's survivors from f * max_survivors on, indices within
+                                the frame, in rank order; entries past the number of survivors are left as they were */
+  uint32_t *members;       /**< NULL, or [frames * max_survivors]: how many candidates the survivor at the same place
+                                stands for, itself included */
+  uint32_t *stand_ins;     /**< NULL, or [frames * capacity]: for candidate i of frame f, at f * capacity + i, the index
+                                of the best-ranked survivor that overlaps it; itself if it survives; CROWD_NMS_NONE if
+                                it is not valid or (map-reduce, paper) no survivor overlaps it. A stand-in may be a
+                                clipped survivor. Entries past the frame's count are left as they were */
+  CrowdNmsReport *reports; /**< [frames] */
+  uint32_t max_survivors;  /**< room per frame in `survivors`; the best-ranked ones are written. May be 0: just count */
+} CrowdNmsSurvivors;
+
+/** The defaults of DeepStream, torchvision and OpenCV users: greedy, IoU > 0.5, per class. */
+CROWD_NMS_API void crowd_nms_params_init(CrowdNmsParams *params);
+
+/** CROWD_NMS_OK, or CROWD_NMS_INVALID_ARGUMENT with the reason in crowd_nms_last_error(). */
+CROWD_NMS_API CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams *params);
+
+/** One sentence, never NULL, static storage. */
+CROWD_NMS_API const char *crowd_nms_status_text(CrowdNmsStatus status);
+
+/** Why the last failing call of this thread failed, with the remedy; "" if none has. Valid until the next such call. */
+CROWD_NMS_API const char *crowd_nms_last_error(void);
+
+/**
+ * Bytes of scratch memory for a call with these arguments; pure arithmetic, never touches a device. 0 for illegal
+ * arguments. Greedy and map-reduce: at most 64 bytes a candidate plus a constant (frames add a constant each); paper on
+ * CUDA adds the D_max x D_max matrix. The workspace needs no initialisation and keeps nothing between calls.
+ */
+CROWD_NMS_API size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
+CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
+
+/**
+ * NMS on the host, in the calling thread. Never allocates, prints or throws. workspace: 64-byte aligned.
+ * Cost: O(n log n) plus the pairs that overlap in both axes.
+ */
+CROWD_NMS_API CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
+                                           const CrowdNmsSurvivors *survivors, void *workspace,
+                                           size_t workspace_bytes);
+
+struct CUstream_st;
+
+/**
+ * NMS on device buffers, enqueued on `stream` (a cudaStream_t or CUstream; NULL is the default stream) in the current
+ * context. Returns once enqueued: results and the contents of `workspace` are ordered by the stream.
+ * Never allocates, synchronises, prints or throws; may be captured in a CUDA graph. The counts are read on the device.
+ * workspace: device memory, 256-byte aligned; boxes: 16-byte aligned. Outputs may be mapped pinned host memory.
+ */
+CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
+                                            const CrowdNmsSurvivors *survivors, void *workspace,
+                                            size_t workspace_bytes, struct CUstream_st *stream);
+
+/** CROWD_NMS_OK where a CUDA device can be used, else CROWD_NMS_NO_GPU with the reason in crowd_nms_last_error(). */
+CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_probe(void);
+
+/**
+ * A session: NMS on host buffers with everything allocated up front. With the CUDA backend candidates go up through
+ * pinned memory, and only survivors (and what else was asked for) come back.
+ */
+typedef struct CrowdNmsSession CrowdNmsSession;
+
+/**
+ * Makes a session for up to `frames` frames of `capacity` candidates with any method except paper, and with paper for
+ * the given params' paper_d_max and paper_k. params may be NULL: paper is then not available.
+ * CUDA: uses the current context (the device's primary one where there is none), whose lifetime must exceed the
+ * session's; make it current again around crowd_nms_session_run() and crowd_nms_session_free().
+ * On failure *session is NULL.
+ */
+CROWD_NMS_API CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, const CrowdNmsParams *params,
+                                                   uint32_t frames, uint32_t capacity, CrowdNmsSession **session);
+
+/**
+ * Runs on host buffers and returns when the results are there. candidates->frames and ->capacity are at most the
+ * session's. Allocates nothing. One call at a time per session.
+ */
+CROWD_NMS_API CrowdNmsStatus crowd_nms_session_run(CrowdNmsSession *session, const CrowdNmsParams *params,
+                                                   const CrowdNmsCandidates *candidates,
+                                                   const CrowdNmsSurvivors *survivors);
+
+/** Frees a session; NULL is fine. */
+CROWD_NMS_API void crowd_nms_session_free(CrowdNmsSession *session);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CROWD_NMS_H */

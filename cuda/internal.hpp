@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the files of the library share and its users do not see.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "crowd/nms.h"
+
+namespace crowd {
+
+/// Stores the reason for crowd_nms_last_error() of this thread and returns `status`. Truncates at 511 bytes.
+[[gnu::format(printf, 2, 3)]] CrowdNmsStatus fail(CrowdNmsStatus status, const char* format, ...);
+
+/// Checks everything about a call that can be checked without reading the arrays.
+CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
+                          const CrowdNmsSurvivors* survivors);
+
+/// Whether frames * capacity is within CROWD_NMS_MAX_TOTAL.
+constexpr bool total_fits(std::uint32_t frames, std::uint32_t capacity) {
+  return static_cast<std::uint64_t>(frames) * capacity <= CROWD_NMS_MAX_TOTAL;
+}
+
+constexpr std::uint32_t paper_d_max_limit = 65536;
+
+/// The side of the paper's matrix B: params.paper_d_max, or the capacity rounded up to a multiple of paper_k.
+/// 64 bits, because rounding up may leave 32.
+constexpr std::uint64_t paper_side(const CrowdNmsParams& params, std::uint32_t capacity) {
+  if (params.paper_d_max)
+    return params.paper_d_max;
+  const std::uint64_t k = params.paper_k;
+  return capacity ? (capacity + k - 1) / k * k : k;
+}
+
+/// Carves a workspace into aligned arrays. The same carving with a null base computes the size needed, so that size
+/// query and use cannot drift apart.
+class Carver {
+ public:
+  Carver(void* base, std::size_t alignment) : base_(static_cast<std::byte*>(base)), alignment_(alignment) {}
+
+  template <typename T>
+  T* take(std::size_t count) {
+    T* array = base_ ? reinterpret_cast<T*>(base_ + bytes_) : nullptr;
+    bytes_ += (count * sizeof(T) + alignment_ - 1) / alignment_ * alignment_;
+    return array;
+  }
+
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::byte* base_;
+  std::size_t alignment_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace crowd

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The one ranking of the repository (crowd/nms.h, "Rank"), for host and device.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#if defined(__CUDACC__)
+#define CROWD_HD __host__ __device__
+#else
+#define CROWD_HD
+#endif
+
+namespace crowd {
+
+/// Maps a score to an integer that orders as the score does: -0 equals +0, NaN is below everything.
+CROWD_HD inline std::uint32_t score_key(float score) {
+  if (score != score)
+    return 0;
+  const float folded = score + 0.0f;  // -0 becomes +0
+  std::uint32_t bits;
+  std::memcpy(&bits, &folded, sizeof bits);
+  return (bits & 0x80000000u) ? ~bits : bits | 0x80000000u;
+}
+
+/// A key that is larger the better the rank: score descending, then index ascending. Keys of one frame are distinct,
+/// and no key of a candidate is 0.
+CROWD_HD inline std::uint64_t rank_key(float score, std::uint32_t index) {
+  return static_cast<std::uint64_t>(score_key(score)) << 32 | static_cast<std::uint32_t>(~index);
+}
+
+/// The candidate a rank key was made of.
+CROWD_HD inline std::uint32_t rank_index(std::uint64_t key) {
+  return ~static_cast<std::uint32_t>(key);
+}
+
+}  // namespace crowd

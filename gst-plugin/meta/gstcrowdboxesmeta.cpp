@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "gst/crowd/gstcrowdboxesmeta.h"
+
+namespace {
+
+constexpr gsize section_alignment = 256;
+
+constexpr gsize aligned(gsize bytes) {
+  return (bytes + section_alignment - 1) & ~(section_alignment - 1);
+}
+
+gboolean boxes_meta_init(GstMeta* meta, gpointer, GstBuffer*) {
+  auto* self = reinterpret_cast<GstCrowdBoxesMeta*>(meta);
+  self->memory = nullptr;
+  self->capacity = 0;
+  self->frame_width = 0;
+  self->frame_height = 0;
+  self->labels = nullptr;
+  return TRUE;
+}
+
+void boxes_meta_free(GstMeta* meta, GstBuffer*) {
+  auto* self = reinterpret_cast<GstCrowdBoxesMeta*>(meta);
+  g_clear_pointer(&self->memory, gst_memory_unref);
+  g_clear_pointer(&self->labels, g_ptr_array_unref);
+}
+
+// Copies by reference. The coordinates need no scaling, since the meta says which frame size they refer to.
+gboolean boxes_meta_transform(GstBuffer* destination, GstMeta* meta, GstBuffer*, GQuark type, gpointer) {
+  auto* self = reinterpret_cast<GstCrowdBoxesMeta*>(meta);
+  if (!GST_META_TRANSFORM_IS_COPY(type) || !self->memory)
+    return FALSE;
+  gst_buffer_add_crowd_boxes_meta(destination, gst_memory_ref(self->memory), self->capacity, self->frame_width,
+                                  self->frame_height, self->labels);
+  return TRUE;
+}
+
+}  // namespace
+
+GType gst_crowd_boxes_meta_api_get_type(void) {
+  static GType type = 0;
+  if (g_once_init_enter(&type)) {
+    static const gchar* tags[] = {nullptr};
+    g_once_init_leave(&type, gst_meta_api_type_register("GstCrowdBoxesMetaAPI", tags));
+  }
+  return type;
+}
+
+const GstMetaInfo* gst_crowd_boxes_meta_get_info(void) {
+  static const GstMetaInfo* info = nullptr;
+  if (g_once_init_enter(&info)) {
+    g_once_init_leave(&info, gst_meta_register(GST_CROWD_BOXES_META_API_TYPE, "GstCrowdBoxesMeta",
+                                               sizeof(GstCrowdBoxesMeta), boxes_meta_init, boxes_meta_free,
+                                               boxes_meta_transform));
+  }
+  return info;
+}
+
+gboolean gst_crowd_boxes_layout_init(GstCrowdBoxesLayout* layout, guint capacity) {
+  g_return_val_if_fail(layout != nullptr, FALSE);
+  if (capacity > GST_CROWD_BOXES_MAX_CAPACITY)
+    return FALSE;
+  layout->count = 0;
+  layout->boxes = section_alignment;
+  layout->scores = layout->boxes + aligned(sizeof(GstCrowdBox) * capacity);
+  layout->classes = layout->scores + aligned(sizeof(gfloat) * capacity);
+  layout->size = layout->classes + aligned(sizeof(gint32) * capacity);
+  return TRUE;
+}
+
+GstMemory* gst_crowd_boxes_memory_new(guint capacity) {
+  GstCrowdBoxesLayout layout;
+  if (!gst_crowd_boxes_layout_init(&layout, capacity))
+    return nullptr;
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  params.align = section_alignment - 1;
+  GstMemory* memory = gst_allocator_alloc(nullptr, layout.size, &params);
+  GstCrowdBoxesMap map;
+  if (!memory || !gst_crowd_boxes_map_memory(&map, memory, capacity, GST_MAP_WRITE)) {
+    g_clear_pointer(&memory, gst_memory_unref);
+    return nullptr;
+  }
+  *map.count = 0;
+  gst_crowd_boxes_unmap(&map);
+  return memory;
+}
+
+gboolean gst_crowd_boxes_map_memory(GstCrowdBoxesMap* map, GstMemory* memory, guint capacity, GstMapFlags flags) {
+  g_return_val_if_fail(map != nullptr && memory != nullptr, FALSE);
+  GstCrowdBoxesLayout layout;
+  if (!gst_crowd_boxes_layout_init(&layout, capacity) || gst_memory_get_sizes(memory, nullptr, nullptr) < layout.size)
+    return FALSE;
+  if (!gst_memory_map(memory, &map->info, flags))
+    return FALSE;
+  guint8* base = map->info.data;
+  map->count = reinterpret_cast<guint32*>(base + layout.count);
+  map->boxes = reinterpret_cast<GstCrowdBox*>(base + layout.boxes);
+  map->scores = reinterpret_cast<gfloat*>(base + layout.scores);
+  map->classes = reinterpret_cast<gint32*>(base + layout.classes);
+  map->capacity = capacity;
+  map->memory = memory;
+  return TRUE;
+}
+
+void gst_crowd_boxes_unmap(GstCrowdBoxesMap* map) {
+  g_return_if_fail(map != nullptr && map->memory != nullptr);
+  gst_memory_unmap(map->memory, &map->info);
+  map->memory = nullptr;
+}
+
+GstCrowdBoxesMeta* gst_buffer_add_crowd_boxes_meta(GstBuffer* buffer, GstMemory* memory, guint capacity,
+                                                   guint frame_width, guint frame_height, GPtrArray* labels) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer) && memory != nullptr, nullptr);
+  auto* self =
+      reinterpret_cast<GstCrowdBoxesMeta*>(gst_buffer_add_meta(buffer, GST_CROWD_BOXES_META_INFO, nullptr));
+  g_return_val_if_fail(self != nullptr, nullptr);
+  self->memory = memory;
+  self->capacity = capacity;
+  self->frame_width = frame_width;
+  self->frame_height = frame_height;
+  self->labels = labels ? g_ptr_array_ref(labels) : nullptr;
+  return self;
+}
+
+GstCrowdBoxesMeta* gst_buffer_get_crowd_boxes_meta(GstBuffer* buffer) {
+  return reinterpret_cast<GstCrowdBoxesMeta*>(gst_buffer_get_meta(buffer, GST_CROWD_BOXES_META_API_TYPE));
+}

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <gst/gst.h>
+
+static gboolean plugin_init(GstPlugin*) {
+  gboolean registered = TRUE;
+  return registered;
+}
+
+GST_PLUGIN_DEFINE(GST_VERSION_MAJOR, GST_VERSION_MINOR, crowd, "Crowd video analytics: NMS of detections on the GPU",
+                  plugin_init, PACKAGE_VERSION, GST_CROWD_LICENSE, PACKAGE, "gst-crowd")
