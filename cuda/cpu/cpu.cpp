@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The entry points of the CPU backend: arguments in, frames one after the other, reports out.
+
+#include <algorithm>
+#include <cstdint>
+
+#include "frame.hpp"
+
+namespace crowd::cpu {
+
+namespace {
+
+CrowdNmsStatus check_paper_side(const CrowdNmsParams& params, std::uint32_t capacity) {
+  if (params.method != CROWD_NMS_PAPER || paper_side(params, capacity) <= paper_d_max_limit)
+    return CROWD_NMS_OK;
+  return fail(CROWD_NMS_INVALID_ARGUMENT,
+              "capacity %u makes D_max %llu, method paper takes at most %u: set paper_d_max", capacity,
+              static_cast<unsigned long long>(paper_side(params, capacity)), paper_d_max_limit);
+}
+
+CrowdNmsStatus check_workspace(const void* workspace, std::size_t bytes, std::size_t needed) {
+  if (bytes < needed)
+    return fail(CROWD_NMS_WORKSPACE_TOO_SMALL,
+                "the workspace has %zu bytes, needs %zu: ask crowd_nms_cpu_workspace_bytes()", bytes, needed);
+  if (!workspace || reinterpret_cast<std::uintptr_t>(workspace) % workspace_alignment)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "workspace %p must be memory aligned to %zu bytes", workspace,
+                workspace_alignment);
+  return CROWD_NMS_OK;
+}
+
+// Candidates of frame f that are there, and that are looked at.
+struct Counts {
+  std::uint32_t given;
+  std::uint32_t seen;
+};
+
+Counts count(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates, std::uint32_t f) {
+  const std::uint32_t given = candidates.counts ? candidates.counts[f] : candidates.capacity;
+  std::uint64_t room = candidates.capacity;
+  if (params.method == CROWD_NMS_PAPER)
+    room = std::min(room, paper_side(params, candidates.capacity));
+  return {given, static_cast<std::uint32_t>(std::min<std::uint64_t>(given, room))};
+}
+
+Frame frame_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates, std::uint32_t f,
+               std::uint32_t seen) {
+  if (!seen)
+    return {};
+  const std::size_t first = candidates.offsets ? candidates.offsets[f] : std::size_t{f} * candidates.capacity;
+  const bool classless = params.class_agnostic || !candidates.classes;
+  return {
+      {candidates.boxes + first, seen}, candidates.scores + first, classless ? nullptr : candidates.classes + first};
+}
+
+Outcome run(const CrowdNmsParams& params, const Frame& frame, std::uint32_t capacity, const Scratch& scratch,
+            std::uint32_t* stand_ins) {
+  switch (params.method) {
+    case CROWD_NMS_MAP_REDUCE:
+      return map_reduce(params, frame, scratch, stand_ins);
+    case CROWD_NMS_PAPER:
+      return paper(params, frame, paper_side(params, capacity), scratch, stand_ins);
+    case CROWD_NMS_GREEDY:
+      break;
+  }
+  return greedy(params, frame, scratch, stand_ins);
+}
+
+void write_members(const Frame& frame, const Scratch& scratch, const std::uint32_t* stand_ins,
+                   std::span<std::uint32_t> members) {
+  std::fill_n(scratch.tally, frame.size(), 0u);
+  for (std::uint32_t i = 0; i < frame.size(); ++i) {
+    if (stand_ins[i] != CROWD_NMS_NONE)
+      ++scratch.tally[stand_ins[i]];
+  }
+  for (std::size_t r = 0; r < members.size(); ++r)
+    members[r] = scratch.tally[scratch.survivors[r]];
+}
+
+void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& out,
+               const Scratch& scratch, std::uint32_t f) {
+  const Counts counts = count(params, candidates, f);
+  const Frame frame = frame_of(params, candidates, f, counts.seen);
+  std::uint32_t* stand_ins = nullptr;
+  if (out.stand_ins)
+    stand_ins = out.stand_ins + std::size_t{f} * candidates.capacity;
+  else if (out.members && out.max_survivors)
+    stand_ins = scratch.stand_ins;
+
+  const Outcome outcome = run(params, frame, candidates.capacity, scratch, stand_ins);
+
+  const std::uint32_t written = std::min(outcome.survivors, out.max_survivors);
+  const std::size_t place = std::size_t{f} * out.max_survivors;
+  if (written)
+    std::copy_n(scratch.survivors, written, out.survivors + place);
+  if (written && out.members)
+    write_members(frame, scratch, stand_ins, {out.members + place, written});
+  out.reports[f] = {
+      .candidates = counts.given,
+      .overflow = counts.given - counts.seen,
+      .invalid = outcome.invalid,
+      .below_threshold = outcome.below_threshold,
+      .survivors = outcome.survivors,
+      .clipped = outcome.survivors - written,
+  };
+}
+
+}  // namespace
+
+}  // namespace crowd::cpu
+
+size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams* params, uint32_t frames, uint32_t capacity) {
+  using namespace crowd;
+  if (crowd_nms_params_check(params) != CROWD_NMS_OK || cpu::check_paper_side(*params, capacity) != CROWD_NMS_OK)
+    return 0;
+  if (!total_fits(frames, capacity)) {
+    fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates are more than a call holds (%u): split the batch",
+         frames, capacity, CROWD_NMS_MAX_TOTAL);
+    return 0;
+  }
+  return std::max(cpu::carve(nullptr, capacity).bytes, cpu::workspace_alignment);
+}
+
+CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
+                             const CrowdNmsSurvivors* survivors, void* workspace, size_t workspace_bytes) {
+  using namespace crowd;
+  if (const CrowdNmsStatus status = check_call(params, candidates, survivors); status != CROWD_NMS_OK)
+    return status;
+  if (const CrowdNmsStatus status = cpu::check_paper_side(*params, candidates->capacity); status != CROWD_NMS_OK)
+    return status;
+  const std::size_t needed = crowd_nms_cpu_workspace_bytes(params, candidates->frames, candidates->capacity);
+  if (const CrowdNmsStatus status = cpu::check_workspace(workspace, workspace_bytes, needed); status != CROWD_NMS_OK)
+    return status;
+  const cpu::Scratch scratch = cpu::carve(workspace, candidates->capacity);
+  for (std::uint32_t f = 0; f < candidates->frames; ++f)
+    cpu::run_frame(*params, *candidates, *survivors, scratch, f);
+  return CROWD_NMS_OK;
+}

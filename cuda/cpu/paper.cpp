@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Algorithms 1 and 2 of Oro et al. 2020. V_i is the AND of row i of B, and an element of B is written once and read
+// once, so the matrix needs no memory here.
+
+#include <algorithm>
+#include <functional>
+
+#include "frame.hpp"
+#include "order.hpp"
+#include "overlap.hpp"
+
+namespace crowd::cpu {
+
+namespace {
+
+// B[i][j] == 0 in Algorithm 1, where D[i].s < D[j].s. To the letter: a NaN ratio is not below theta.
+bool suppresses(const CrowdNmsBox& j, const CrowdNmsBox& i, float theta) {
+  return !(intersection(j, i, 1.0f) / area(j, 1.0f) < theta && j.x2 != j.x1);
+}
+
+bool survives(const Frame& frame, std::uint32_t i, float theta) {
+  for (std::uint32_t j = 0; j < frame.size(); ++j) {
+    if (frame.scores[i] < frame.scores[j] && suppresses(frame.boxes[j], frame.boxes[i], theta))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Outcome paper(const CrowdNmsParams& params, const Frame& frame, std::uint64_t d_max, const Scratch& scratch,
+              std::uint32_t* stand_ins) {
+  const float theta = params.overlap_threshold;
+  const bool unused_slots = frame.size() < d_max;
+  std::uint32_t found = 0;
+  for (std::uint32_t i = 0; i < frame.size(); ++i) {
+    // An unused slot is an empty box with score 0.
+    const bool beaten_by_unused = unused_slots && frame.scores[i] < 0.0f;
+    if (!beaten_by_unused && survives(frame, i, theta))
+      scratch.keys[found++] = rank_key(frame.scores[i], i);
+  }
+  std::sort(scratch.keys, scratch.keys + found, std::greater<>());
+  std::transform(scratch.keys, scratch.keys + found, scratch.survivors, rank_index);
+  if (!stand_ins)
+    return {.survivors = found};
+  std::fill_n(stand_ins, frame.size(), CROWD_NMS_NONE);
+  for (std::uint32_t i = 0; i < frame.size(); ++i) {
+    const auto by = std::find_if(scratch.survivors, scratch.survivors + found, [&](std::uint32_t j) {
+      return frame.scores[i] < frame.scores[j] && suppresses(frame.boxes[j], frame.boxes[i], theta);
+    });
+    if (by != scratch.survivors + found)
+      stand_ins[i] = *by;
+  }
+  for (std::uint32_t s = 0; s < found; ++s)
+    stand_ins[scratch.survivors[s]] = scratch.survivors[s];
+  return {.survivors = found};
+}
+
+}  // namespace crowd::cpu
