@@ -47,7 +47,9 @@ class Carver {
     return array;
   }
 
-  std::size_t bytes() const { return bytes_; }
+  std::size_t bytes() const {
+    return bytes_;
+  }
 
  private:
   std::byte* base_;

@@ -31,8 +31,9 @@ CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates
   if (!candidates || !survivors)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "candidates and survivors must not be NULL");
   if (!total_fits(candidates->frames, candidates->capacity))
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates are more than a call holds (%u): split the batch",
-                candidates->frames, candidates->capacity, CROWD_NMS_MAX_TOTAL);
+    return fail(CROWD_NMS_INVALID_ARGUMENT,
+                "%u frames of %u candidates are more than a call holds (%u): split the batch", candidates->frames,
+                candidates->capacity, CROWD_NMS_MAX_TOTAL);
   if (!candidates->frames)
     return CROWD_NMS_OK;
   if (candidates->capacity && (!candidates->boxes || !candidates->scores))

@@ -16,7 +16,9 @@ namespace {
 constexpr std::size_t host_alignment = 64;
 
 struct Free {
-  void operator()(void* memory) const { std::free(memory); }
+  void operator()(void* memory) const {
+    std::free(memory);
+  }
 };
 
 class HostSession final : public Session {

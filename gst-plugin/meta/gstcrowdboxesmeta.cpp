@@ -51,9 +51,9 @@ GType gst_crowd_boxes_meta_api_get_type(void) {
 const GstMetaInfo* gst_crowd_boxes_meta_get_info(void) {
   static const GstMetaInfo* info = nullptr;
   if (g_once_init_enter(&info)) {
-    g_once_init_leave(&info, gst_meta_register(GST_CROWD_BOXES_META_API_TYPE, "GstCrowdBoxesMeta",
-                                               sizeof(GstCrowdBoxesMeta), boxes_meta_init, boxes_meta_free,
-                                               boxes_meta_transform));
+    g_once_init_leave(&info,
+                      gst_meta_register(GST_CROWD_BOXES_META_API_TYPE, "GstCrowdBoxesMeta", sizeof(GstCrowdBoxesMeta),
+                                        boxes_meta_init, boxes_meta_free, boxes_meta_transform));
   }
   return info;
 }
@@ -114,8 +114,7 @@ void gst_crowd_boxes_unmap(GstCrowdBoxesMap* map) {
 GstCrowdBoxesMeta* gst_buffer_add_crowd_boxes_meta(GstBuffer* buffer, GstMemory* memory, guint capacity,
                                                    guint frame_width, guint frame_height, GPtrArray* labels) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer) && memory != nullptr, nullptr);
-  auto* self =
-      reinterpret_cast<GstCrowdBoxesMeta*>(gst_buffer_add_meta(buffer, GST_CROWD_BOXES_META_INFO, nullptr));
+  auto* self = reinterpret_cast<GstCrowdBoxesMeta*>(gst_buffer_add_meta(buffer, GST_CROWD_BOXES_META_INFO, nullptr));
   g_return_val_if_fail(self != nullptr, nullptr);
   self->memory = memory;
   self->capacity = capacity;

@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the kernels of a call share: where the frames of a batch lie, and the scratch arrays.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "internal.hpp"
+#include "overlap.hpp"
+
+namespace crowd {
+
+/// What is known of a candidate so far.
+enum State : std::uint32_t {
+  undecided = 0,  ///< no better-ranked rival found yet
+  dominated = 1,  ///< some better-ranked undecided candidate overlaps it
+  kept = 2,       ///< a survivor
+  dead = 3,       ///< a survivor overlaps it
+  invalid = 4,
+  below_threshold = 5,
+};
+
+/// The batch, as kernels see it. Blocks take frame blockIdx.y.
+struct Frames {
+  const float4* boxes;
+  const float* scores;
+  const std::int32_t* classes;  ///< null: one class
+  const std::uint32_t* offsets;
+  const std::uint32_t* counts;
+  std::uint32_t capacity;
+  std::uint32_t limit;  ///< candidates of a frame that are looked at: the capacity, or less in method paper
+
+  __device__ std::uint32_t count(std::uint32_t frame) const {
+    return counts ? counts[frame] : capacity;
+  }
+  __device__ std::uint32_t size(std::uint32_t frame) const {
+    return min(count(frame), limit);
+  }
+  /// Where the frame's candidates begin in boxes, scores and classes.
+  __device__ std::size_t input(std::uint32_t frame) const {
+    return offsets ? offsets[frame] : static_cast<std::size_t>(frame) * capacity;
+  }
+  /// Where its entries begin in the scratch arrays.
+  __device__ std::size_t slot(std::uint32_t frame) const {
+    return static_cast<std::size_t>(frame) * capacity;
+  }
+};
+
+/// A list of candidates of each frame: entries begin at the frame's slot. A null `index` is the list of all.
+struct Lists {
+  std::uint32_t* index;
+  std::uint32_t* size;
+
+  __device__ std::uint32_t length(const Frames& frames, std::uint32_t frame) const {
+    return index ? size[frame] : frames.size(frame);
+  }
+  __device__ std::uint32_t at(const Frames& frames, std::uint32_t frame, std::uint32_t position) const {
+    return index ? index[frames.slot(frame) + position] : position;
+  }
+};
+
+/// Scratch arrays of frames * capacity entries, and sizes of [frames]. 61 bytes a candidate.
+struct Scratch {
+  std::uint64_t* key;    ///< rank_key() of the candidate
+  std::uint32_t* state;  ///< State of the candidate
+  Lists pending;         ///< undecided after a round
+  Lists pending_next;
+  Lists leaders;  ///< survivors found in a round; in the end all survivors, by index
+  // The same candidates in rank order: first the residue of greedy, in the end the survivors.
+  std::uint32_t* ranked_index;
+  std::uint64_t* ranked_key;
+  float4* ranked_box;
+  std::int32_t* ranked_class;
+  std::uint32_t* members;  ///< of the survivor at this rank
+  std::uint8_t* gone;      ///< the candidate at this rank has been suppressed
+};
+
+inline Lists take_lists(Carver& carver, std::size_t frames, std::size_t total) {
+  return {carver.take<std::uint32_t>(total), carver.take<std::uint32_t>(frames)};
+}
+
+inline Scratch take_scratch(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
+  const std::size_t total = static_cast<std::size_t>(frames) * capacity;
+  Scratch scratch;
+  scratch.key = carver.take<std::uint64_t>(total);
+  scratch.state = carver.take<std::uint32_t>(total);
+  scratch.pending = take_lists(carver, frames, total);
+  scratch.pending_next = take_lists(carver, frames, total);
+  scratch.leaders = take_lists(carver, frames, total);
+  scratch.ranked_index = carver.take<std::uint32_t>(total);
+  scratch.ranked_key = carver.take<std::uint64_t>(total);
+  scratch.ranked_box = carver.take<float4>(total);
+  scratch.ranked_class = carver.take<std::int32_t>(total);
+  scratch.members = carver.take<std::uint32_t>(total);
+  scratch.gone = carver.take<std::uint8_t>(total);
+  return scratch;
+}
+
+/// One call: what to do, on what, with what, on which stream.
+struct Call {
+  CrowdNmsParams params;
+  Frames frames;
+  std::uint32_t frame_count;
+  CrowdNmsSurvivors out;
+  Scratch scratch;
+  cudaStream_t stream;
+
+  OverlapRule rule() const {
+    return overlap_rule(params);
+  }
+  bool by_class() const {
+    return frames.classes && !params.class_agnostic;
+  }
+  dim3 grid(std::uint32_t blocks) const {
+    return {blocks ? blocks : 1, frame_count, 1};
+  }
+};
+
+constexpr std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
+  return a / b + (a % b != 0);
+}
+
+// The stages, each a launch or a few. Every one reads the candidate counts on the device.
+
+/// Judges every candidate: state undecided, invalid or below_threshold; its rank key.
+void launch_prepare(const Call& call);
+/// One-pass rule: marks as dominated every undecided candidate of `list` that a better-ranked undecided one overlaps.
+void launch_dominate(const Call& call, const Lists& list);
+/// Sorts out a round: undecided candidates of `from` become kept and go to `leaders`, dominated ones become undecided
+/// again and go to `rest`; dead ones are dropped.
+void launch_elect(const Call& call, const Lists& from, const Lists& leaders, const Lists& rest);
+/// Marks as dead every candidate of `list` that a better-ranked one of `leaders` overlaps.
+void launch_suppress(const Call& call, const Lists& list, const Lists& leaders);
+/// Writes the candidates of `list` in rank order to the ranked arrays.
+void launch_rank(const Call& call, const Lists& list);
+/// Exact greedy among the ranked candidates of `list`, one block per frame.
+void launch_settle(const Call& call, const Lists& list);
+/// Lists the kept candidates as leaders and writes the reports.
+void launch_collect(const Call& call);
+/// Writes survivors, and on demand stand-ins and members, from the ranked arrays.
+void launch_emit(const Call& call);
+
+/// Algorithms 1 and 2, up to the states. `scratch` is PaperScratch memory.
+void launch_paper(const Call& call, std::byte* scratch);
+std::size_t paper_scratch_bytes(std::uint64_t side);
+
+}  // namespace crowd

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The map of Oro et al. 2020 without the matrix: every pair is tested where it is needed and nothing but the verdict of
+// a row is stored. A block holds a tile of rows, one per thread, and walks a stretch of columns through shared memory.
+
+#include "frames.cuh"
+#include "tuning.hpp"
+
+namespace crowd {
+
+namespace {
+
+struct Tile {
+  float4 box[tuning::pair_tile];
+  std::uint64_t key[tuning::pair_tile];
+  std::int32_t label[tuning::pair_tile];
+};
+
+struct PairRule {
+  OverlapRule overlap;
+  bool by_class;
+  /// Ratio 0 counts as overlap, so that boxes apart are to be tested too.
+  bool apart_too;
+};
+
+__device__ CrowdNmsBox as_box(float4 b) {
+  return {b.x, b.y, b.z, b.w};
+}
+
+struct Row {
+  float4 box;
+  std::uint64_t key;
+  std::int32_t label;
+};
+
+// Whether the better-ranked column `column` of the tile overlaps `row`.
+__device__ bool beaten(const Row& row, const Tile& tile, std::uint32_t column, const PairRule& rule) {
+  const float4 b = tile.box[column];
+  const float w = smaller(row.box.z, b.z) - larger(row.box.x, b.x) + rule.overlap.offset;
+  const float h = smaller(row.box.w, b.w) - larger(row.box.y, b.y) + rule.overlap.offset;
+  if (!(w > 0 && h > 0) && !rule.apart_too)
+    return false;
+  if (tile.key[column] <= row.key || (rule.by_class && tile.label[column] != row.label))
+    return false;
+  return overlaps(as_box(b), as_box(row.box), rule.overlap);
+}
+
+// A column that is out of the race gets key 0: it beats nobody.
+__device__ void load_column(Tile& tile, const Frames& frames, const Scratch& scratch, const Lists& columns,
+                            std::uint32_t frame, std::uint32_t position, std::uint32_t length) {
+  const std::uint32_t t = threadIdx.x;
+  tile.key[t] = 0;
+  if (position >= length)
+    return;
+  const std::uint32_t j = columns.at(frames, frame, position);
+  const std::uint32_t state = scratch.state[frames.slot(frame) + j];
+  if (state >= dead)
+    return;
+  tile.key[t] = scratch.key[frames.slot(frame) + j];
+  tile.box[t] = frames.boxes[frames.input(frame) + j];
+  tile.label[t] = frames.classes ? frames.classes[frames.input(frame) + j] : 0;
+}
+
+// Gives every row of `rows` that a better-ranked live column beats the state `verdict`. Blocks of the same rows share
+// the columns out among them (blockIdx.x) and may store the same verdict twice.
+__global__ void __launch_bounds__(tuning::pair_tile) judge(Frames frames, Scratch scratch, Lists rows, Lists columns,
+                                                           PairRule rule, State verdict, std::uint32_t walks) {
+  __shared__ Tile tile;
+  const std::uint32_t frame = blockIdx.y;
+  const std::uint32_t row_count = rows.length(frames, frame);
+  const std::uint32_t column_count = columns.length(frames, frame);
+  const std::uint32_t first_row = blockIdx.x / walks * tuning::pair_tile;
+  const std::uint32_t first_column = blockIdx.x % walks * tuning::pair_walk;
+  if (first_row >= row_count || first_column >= column_count)
+    return;
+
+  Row row{};
+  std::uint32_t i = 0;
+  bool open = first_row + threadIdx.x < row_count;
+  if (open) {
+    i = rows.at(frames, frame, first_row + threadIdx.x);
+    open = scratch.state[frames.slot(frame) + i] <= dominated;
+    row = {frames.boxes[frames.input(frame) + i], scratch.key[frames.slot(frame) + i],
+           frames.classes ? frames.classes[frames.input(frame) + i] : 0};
+  }
+  const std::uint32_t end = min(column_count, first_column + tuning::pair_walk);
+  bool lost = false;
+  for (std::uint32_t base = first_column; base < end; base += tuning::pair_tile) {
+    if (!__syncthreads_or(open && !lost))
+      break;
+    load_column(tile, frames, scratch, columns, frame, base + threadIdx.x, end);
+    __syncthreads();
+    const std::uint32_t width = min(tuning::pair_tile, end - base);
+    for (std::uint32_t c = 0; c < width && open && !lost; ++c)
+      lost = tile.key[c] && beaten(row, tile, c, rule);
+  }
+  if (lost)
+    atomicExch(&scratch.state[frames.slot(frame) + i], verdict);
+}
+
+void launch_judge(const Call& call, const Lists& rows, const Lists& columns, State verdict) {
+  const OverlapRule overlap = call.rule();
+  const PairRule rule{overlap, call.by_class(), overlap.or_equal && overlap.threshold == 0};
+  const std::uint32_t walks = ceil_div(call.frames.capacity, tuning::pair_walk);
+  const std::uint32_t tiles = ceil_div(call.frames.capacity, tuning::pair_tile);
+  judge<<<call.grid(walks * tiles), tuning::pair_tile, 0, call.stream>>>(call.frames, call.scratch, rows, columns, rule,
+                                                                         verdict, walks ? walks : 1);
+}
+
+}  // namespace
+
+void launch_dominate(const Call& call, const Lists& list) {
+  launch_judge(call, list, list, dominated);
+}
+
+void launch_suppress(const Call& call, const Lists& list, const Lists& leaders) {
+  launch_judge(call, list, leaders, dead);
+}
+
+}  // namespace crowd

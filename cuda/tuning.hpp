@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Launch shapes of the CUDA backend. Results never depend on them.
+#pragma once
+
+namespace crowd::tuning {
+
+/// Rows of a pair kernel's tile, one thread each, and the columns staged in shared memory at a time.
+constexpr unsigned pair_tile = 128;
+
+/// Columns one block walks before another block takes over. Short walks spread small frames over the chip; long ones
+/// make early exits pay.
+constexpr unsigned pair_walk = 512;
+
+/// Rounds of leaders-and-suppression over the whole chip before one block per frame settles what is left. Crowds of
+/// 4096 leave about 10 % of their candidates after two rounds (the counts of leaders per round are in
+/// tests/gpu: Rounds).
+constexpr unsigned wide_rounds = 2;
+
+/// Threads of the kernels that run one block per frame.
+constexpr unsigned frame_block = 1024;
+
+/// Candidates settled at once by the one-block kernel; one bit each in a 64-bit mask.
+constexpr unsigned settle_chunk = 64;
+
+/// Threads of the one-warp-per-candidate kernels.
+constexpr unsigned warp_block = 256;
+
+/// Map kernel of the paper: the block shape its authors published.
+constexpr unsigned paper_tile = 16;
+
+/// grid.y and grid.z of CUDA.
+constexpr unsigned max_grid_y = 65535;
+
+}  // namespace crowd::tuning
