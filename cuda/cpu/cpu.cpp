@@ -15,8 +15,7 @@ namespace {
 CrowdNmsStatus check_paper_side(const CrowdNmsParams& params, std::uint32_t capacity) {
   if (params.method != CROWD_NMS_PAPER || paper_side(params, capacity) <= paper_d_max_limit)
     return CROWD_NMS_OK;
-  return fail(CROWD_NMS_INVALID_ARGUMENT,
-              "capacity %u makes D_max %llu, method paper takes at most %u: set paper_d_max", capacity,
+  return fail(CROWD_NMS_UNSUPPORTED, "capacity %u makes D_max %llu, more than %u: set paper_d_max", capacity,
               static_cast<unsigned long long>(paper_side(params, capacity)), paper_d_max_limit);
 }
 
@@ -129,6 +128,8 @@ CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams* params, const CrowdNmsCandida
     return status;
   if (const CrowdNmsStatus status = cpu::check_paper_side(*params, candidates->capacity); status != CROWD_NMS_OK)
     return status;
+  if (!candidates->frames)
+    return CROWD_NMS_OK;
   const std::size_t needed = crowd_nms_cpu_workspace_bytes(params, candidates->frames, candidates->capacity);
   if (const CrowdNmsStatus status = cpu::check_workspace(workspace, workspace_bytes, needed); status != CROWD_NMS_OK)
     return status;

@@ -9,20 +9,20 @@
 
 #include "frame.hpp"
 #include "order.hpp"
-#include "overlap.hpp"
+#include "paper_rule.hpp"
 
 namespace crowd::cpu {
 
 namespace {
 
-// B[i][j] == 0 in Algorithm 1, where D[i].s < D[j].s. To the letter: a NaN ratio is not below theta.
-bool suppresses(const CrowdNmsBox& j, const CrowdNmsBox& i, float theta) {
-  return !(intersection(j, i, 1.0f) / area(j, 1.0f) < theta && j.x2 != j.x1);
+// B_ij = 0 in Algorithm 1.
+bool discards(const Frame& frame, std::uint32_t j, std::uint32_t i, float theta) {
+  return frame.scores[i] < frame.scores[j] && !paper_keeps(frame.boxes[i], frame.boxes[j], theta);
 }
 
 bool survives(const Frame& frame, std::uint32_t i, float theta) {
   for (std::uint32_t j = 0; j < frame.size(); ++j) {
-    if (frame.scores[i] < frame.scores[j] && suppresses(frame.boxes[j], frame.boxes[i], theta))
+    if (discards(frame, j, i, theta))
       return false;
   }
   return true;
@@ -47,9 +47,8 @@ Outcome paper(const CrowdNmsParams& params, const Frame& frame, std::uint64_t d_
     return {.survivors = found};
   std::fill_n(stand_ins, frame.size(), CROWD_NMS_NONE);
   for (std::uint32_t i = 0; i < frame.size(); ++i) {
-    const auto by = std::find_if(scratch.survivors, scratch.survivors + found, [&](std::uint32_t j) {
-      return frame.scores[i] < frame.scores[j] && suppresses(frame.boxes[j], frame.boxes[i], theta);
-    });
+    const auto by = std::find_if(scratch.survivors, scratch.survivors + found,
+                                 [&](std::uint32_t j) { return discards(frame, j, i, theta); });
     if (by != scratch.survivors + found)
       stand_ins[i] = *by;
   }
