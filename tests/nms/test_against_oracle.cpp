@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The CPU backend against the oracle: every distribution, size, method, metric, comparator and option.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "cases.hpp"
+
+namespace crowd::test {
+namespace {
+
+class CpuAgainstOracle : public testing::TestWithParam<CrowdNmsMethod> {
+ protected:
+  void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
+    for_each_case(sizes, GetParam(), per_size, [](const Case& it) { expect_as_oracle(run_cpu, it); });
+  }
+};
+
+TEST_P(CpuAgainstOracle, agrees_on_small_frames) {
+  run(small_sizes, 0);
+}
+
+TEST_P(CpuAgainstOracle, agrees_on_medium_frames) {
+  run(medium_sizes, 0);
+}
+
+TEST_P(CpuAgainstOracle, agrees_on_large_frames) {
+  run(large_sizes, 1);
+}
+
+TEST_P(CpuAgainstOracle, agrees_on_ragged_batches) {
+  for_each_batch(GetParam(), [](const Case& it) { expect_as_oracle(run_cpu, it); });
+}
+
+std::string method_name(const testing::TestParamInfo<CrowdNmsMethod>& info) {
+  constexpr const char* names[] = {"greedy", "map_reduce", "paper"};
+  return names[info.param];
+}
+
+INSTANTIATE_TEST_SUITE_P(Method, CpuAgainstOracle,
+                         testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER), method_name);
+
+}  // namespace
+}  // namespace crowd::test

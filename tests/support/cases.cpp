@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "cases.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <sstream>
+
+namespace crowd::test {
+
+namespace {
+
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+template <typename T, std::size_t N>
+const T& pick(Dice& dice, const T (&from)[N]) {
+  return dice.pick(std::span<const T>(from));
+}
+
+// What a backend must not care about, beside metric and comparator.
+void draw_options(Case& it, Dice& dice) {
+  const std::uint32_t n = it.batch.all.size();
+  constexpr float thresholds[] = {0.5f, 0.5f, 0.3f, 0.25f, 0.75f, 0.0f, 1.0f, 0.123f};
+  constexpr float scores[] = {-inf, -inf, -inf, 0.25f, 0.0f, inf};
+  it.params.overlap_threshold = pick(dice, thresholds);
+  it.params.score_threshold = pick(dice, scores);
+  it.params.pixel_offset = dice.one_in(3);
+  it.params.class_agnostic = dice.one_in(4);
+  it.batch.with_classes = !dice.one_in(3);
+  if (dice.one_in(5))
+    it.batch.capacity = n - n / 7;
+  else if (dice.one_in(4))
+    it.batch.capacity = n + 5;
+  if (it.batch.capacity != n || dice.one_in(2))
+    it.batch.counts = {n};
+  const std::uint32_t rooms[] = {n, n, n, n / 3, 0, 1, n + 3};
+  it.wanted = {pick(dice, rooms), !dice.one_in(4), !dice.one_in(3)};
+}
+
+void draw_paper_options(Case& it, Dice& dice) {
+  constexpr std::uint32_t ks[] = {1, 2, 5, 32, 64};
+  it.params.paper_k = pick(dice, ks);
+  const std::uint32_t k = it.params.paper_k;
+  const std::uint32_t full = std::max(1u, (it.batch.capacity + k - 1) / k) * k;
+  const std::uint32_t sides[] = {0, full, full + 2 * k, std::max(full / (2 * k), 1u) * k};
+  it.params.paper_d_max = pick(dice, sides);
+  // CUDA needs D_max / k <= 1024.
+  while ((std::max(it.params.paper_d_max, full) + it.params.paper_k - 1) / it.params.paper_k > 1024) {
+    it.params.paper_k = 32;
+    it.params.paper_d_max = 0;
+  }
+}
+
+bool skip(const Distribution& from, CrowdNmsMethod method) {
+  return method == CROWD_NMS_PAPER && !from.finite;
+}
+
+}  // namespace
+
+void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, std::uint32_t per_size,
+                   const std::function<void(const Case&)>& body) {
+  std::uint64_t seed = 1;
+  for (const Distribution& from : distributions()) {
+    for (const std::uint32_t n : sizes) {
+      const std::uint32_t variants = method == CROWD_NMS_PAPER ? 3 : 8;
+      const std::uint32_t taken = per_size ? std::min(per_size, variants) : variants;
+      for (std::uint32_t v = 0; v < taken && !skip(from, method); ++v) {
+        ++seed;
+        Dice dice(seed ^ 0x9e3779b97f4a7c15);
+        // Where only some are taken, they differ from size to size.
+        const std::uint32_t variant = taken == variants ? v : dice.below(variants);
+        Case it{.name = std::string(from.name) + " n=" + std::to_string(n) + " seed=" + std::to_string(seed),
+                .params = default_params(),
+                .batch = Batch::of(from.make(n, seed)),
+                .wanted = {}};
+        it.params.method = method;
+        it.params.metric = static_cast<CrowdNmsMetric>(variant % 4);
+        it.params.comparator = variant / 4 % 2 ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
+        draw_options(it, dice);
+        if (method == CROWD_NMS_PAPER)
+          draw_paper_options(it, dice);
+        body(it);
+      }
+    }
+  }
+}
+
+void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  constexpr std::uint32_t counts[] = {0, 1, 33, 64, 100, 127, 128, 129, 300};
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    Dice dice(seed);
+    Case it{.name = "batch seed=" + std::to_string(seed), .params = default_params(), .batch = {}, .wanted = {}};
+    it.params.method = method;
+    it.params.metric = static_cast<CrowdNmsMetric>(dice.below(4));
+    const std::uint32_t frames = dice.below(12);
+    for (std::uint32_t f = 0; f < frames; ++f) {
+      const Distribution& from = dice.pick(distributions());
+      const Distribution& drawn = skip(from, method) ? distributions().front() : from;
+      const Boxes frame = drawn.make(pick(dice, counts), seed * 100 + f);
+      const Boxes gap = distribution("dense").make(dice.below(3) * 7, seed);
+      for (const Boxes* part : {&gap, &frame}) {
+        for (std::uint32_t i = 0; i < part->size(); ++i)
+          it.batch.all.add(part->boxes[i], part->scores[i], part->classes[i]);
+      }
+      it.batch.offsets.push_back(it.batch.all.size() - frame.size());
+      it.batch.counts.push_back(frame.size());
+    }
+    for (std::uint32_t f = frames; f > 1; --f) {
+      const std::uint32_t other = dice.below(f);
+      std::swap(it.batch.offsets[f - 1], it.batch.offsets[other]);
+      std::swap(it.batch.counts[f - 1], it.batch.counts[other]);
+    }
+    it.batch.frames = frames;
+    constexpr std::uint32_t capacities[] = {300, 128, 310, 0};
+    it.batch.capacity = pick(dice, capacities);
+    it.batch.with_classes = dice.one_in(2);
+    it.wanted = {it.batch.capacity / (1 + dice.below(3)), !dice.one_in(4), !dice.one_in(4)};
+    body(it);
+  }
+}
+
+void expect_as_oracle(const Runner& runner, const Case& it) {
+  const Result expected = run_oracle(it.params, it.batch, it.wanted);
+  const Result actual = runner(it.params, it.batch, it.wanted);
+  EXPECT_TRUE(same(expected, actual, it.batch, it.wanted))
+      << it.name << "\n  " << it.params << "\n  frames=" << it.batch.frames << " capacity=" << it.batch.capacity
+      << " classes=" << it.batch.with_classes << " max-survivors=" << it.wanted.max_survivors
+      << " members=" << it.wanted.members << " stand-ins=" << it.wanted.stand_ins;
+}
+
+}  // namespace crowd::test

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The calls that every backend is held against the oracle with.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "oracle.hpp"
+
+namespace crowd::test {
+
+struct Case {
+  std::string name;  ///< distribution, size, seed: enough to make the input again
+  CrowdNmsParams params;
+  Batch batch;
+  Wanted wanted;
+};
+
+/// Every metric and comparator, with options drawn from a fixed seed, on every distribution and every one of `sizes`.
+/// `per_size` limits the cases a distribution and size give; 0: no limit.
+void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, std::uint32_t per_size,
+                   const std::function<void(const Case&)>& body);
+
+/// Batches of ragged frames: empty ones, full ones, more than the capacity, out of order, with gaps.
+void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
+
+/// Runs the case on `runner` and on the oracle; on a difference prints what it takes to repeat it.
+void expect_as_oracle(const Runner& runner, const Case& it);
+
+}  // namespace crowd::test

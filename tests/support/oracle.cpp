@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "oracle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace crowd::test {
+
+namespace {
+
+using Indices = std::vector<std::uint32_t>;
+
+struct FrameView {
+  const CrowdNmsBox* boxes;
+  const float* scores;
+  const std::int32_t* classes;
+  std::uint32_t n;
+};
+
+bool in_better_rank(const FrameView& frame, std::uint32_t a, std::uint32_t b) {
+  const float sa = frame.scores[a];
+  const float sb = frame.scores[b];
+  if (std::isnan(sa) || std::isnan(sb))
+    return std::isnan(sa) == std::isnan(sb) ? a < b : std::isnan(sb);
+  return sa != sb ? sa > sb : a < b;
+}
+
+bool well_formed(const CrowdNmsBox& box, std::uint32_t offset) {
+  if (!std::isfinite(box.x1) || !std::isfinite(box.y1) || !std::isfinite(box.x2) || !std::isfinite(box.y2))
+    return false;
+  return offset ? box.x2 >= box.x1 && box.y2 >= box.y1 : box.x2 > box.x1 && box.y2 > box.y1;
+}
+
+// One operation a statement: every one is rounded to float.
+float area_of(const CrowdNmsBox& box, float offset) {
+  float w = box.x2 - box.x1;
+  w = w + offset;
+  float h = box.y2 - box.y1;
+  h = h + offset;
+  return w * h;
+}
+
+float common_extent(float low_a, float high_a, float low_b, float high_b, float offset) {
+  float extent = std::min(high_a, high_b) - std::max(low_a, low_b);
+  extent = extent + offset;
+  return std::max(0.0f, extent);
+}
+
+float common_area(const CrowdNmsBox& a, const CrowdNmsBox& b, float offset) {
+  const float w = common_extent(a.x1, a.x2, b.x1, b.x2, offset);
+  const float h = common_extent(a.y1, a.y2, b.y1, b.y2, offset);
+  return w * h;
+}
+
+bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
+  if (!params.class_agnostic && frame.classes && frame.classes[hi] != frame.classes[lo])
+    return false;
+  const auto offset = static_cast<float>(params.pixel_offset);
+  const float inter = common_area(frame.boxes[hi], frame.boxes[lo], offset);
+  const float area_hi = area_of(frame.boxes[hi], offset);
+  const float area_lo = area_of(frame.boxes[lo], offset);
+  float below = 0;
+  if (params.metric == CROWD_NMS_IOU) {
+    below = area_hi + area_lo;
+    below = below - inter;
+  } else if (params.metric == CROWD_NMS_IOS) {
+    below = std::min(area_hi, area_lo);
+  } else {
+    below = params.metric == CROWD_NMS_OVER_HIGHER ? area_hi : area_lo;
+  }
+  const float ratio = inter / below;
+  if (std::isnan(ratio))
+    return false;
+  return params.comparator == CROWD_NMS_GREATER ? ratio > params.overlap_threshold : ratio >= params.overlap_threshold;
+}
+
+struct Outcome {
+  Indices survivors;  // in rank order
+  std::vector<std::optional<std::uint32_t>> stand_ins;
+  std::uint32_t invalid = 0;
+  std::uint32_t below = 0;
+};
+
+Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame, Outcome& outcome) {
+  Indices ranked;
+  for (std::uint32_t i = 0; i < frame.n; ++i) {
+    if (!well_formed(frame.boxes[i], params.pixel_offset) || std::isnan(frame.scores[i]))
+      ++outcome.invalid;
+    else if (!(frame.scores[i] >= params.score_threshold))
+      ++outcome.below;
+    else
+      ranked.push_back(i);
+  }
+  std::sort(ranked.begin(), ranked.end(), [&](auto a, auto b) { return in_better_rank(frame, a, b); });
+  return ranked;
+}
+
+Outcome greedy(const CrowdNmsParams& params, const FrameView& frame) {
+  Outcome outcome;
+  outcome.stand_ins.resize(frame.n);
+  for (const std::uint32_t i : valid_in_rank_order(params, frame, outcome)) {
+    const auto by = std::find_if(outcome.survivors.begin(), outcome.survivors.end(),
+                                 [&](auto s) { return suppresses(params, frame, s, i); });
+    outcome.stand_ins[i] = by == outcome.survivors.end() ? i : *by;
+    if (by == outcome.survivors.end())
+      outcome.survivors.push_back(i);
+  }
+  return outcome;
+}
+
+Outcome map_reduce(const CrowdNmsParams& params, const FrameView& frame) {
+  Outcome outcome;
+  outcome.stand_ins.resize(frame.n);
+  const Indices ranked = valid_in_rank_order(params, frame, outcome);
+  for (auto i = ranked.begin(); i != ranked.end(); ++i) {
+    if (std::none_of(ranked.begin(), i, [&](auto better) { return suppresses(params, frame, better, *i); }))
+      outcome.survivors.push_back(*i);
+  }
+  for (const std::uint32_t i : ranked) {
+    for (const std::uint32_t s : outcome.survivors) {
+      if (s == i || (in_better_rank(frame, s, i) && suppresses(params, frame, s, i))) {
+        outcome.stand_ins[i] = s;
+        break;
+      }
+    }
+  }
+  return outcome;
+}
+
+// Oro et al. 2020. D has d_max slots, of which the first n are filled and the rest all zero, as cudaMemset leaves them.
+class Paper {
+ public:
+  Paper(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t d_max)
+      : theta_(params.overlap_threshold), d_max_(d_max), k_(params.paper_k), boxes_(d_max), scores_(d_max, 0.0f) {
+    std::copy_n(frame.boxes, frame.n, boxes_.begin());
+    std::copy_n(frame.scores, frame.n, scores_.begin());
+    b_.assign(std::size_t{d_max} * d_max, 1);
+    for (std::uint32_t i = 0; i < d_max; ++i) {
+      for (std::uint32_t j = 0; j < d_max; ++j)
+        map(i, j);
+    }
+  }
+
+  // Algorithm 2 for block i: k reductions, each of d_max / k elements.
+  bool v(std::uint32_t i) const {
+    bool v = true;
+    const std::uint32_t threads = d_max_ / k_;
+    for (std::uint32_t part = 0; part < k_; ++part) {
+      bool all = true;
+      for (std::uint32_t thread = 0; thread < threads; ++thread)
+        all = (b(i, part * threads + thread) && v) && all;
+      v = all;
+    }
+    return v;
+  }
+
+  bool b(std::uint32_t i, std::uint32_t j) const {
+    return b_[std::size_t{i} * d_max_ + j];
+  }
+
+ private:
+  // Algorithm 1 for thread (i, j).
+  void map(std::uint32_t i, std::uint32_t j) {
+    if (!(scores_[i] < scores_[j]))
+      return;
+    const float a = area_of(boxes_[j], 1);
+    const float inter = common_area(boxes_[j], boxes_[i], 1);
+    const float ratio = inter / a;
+    const bool z_is_not_zero = boxes_[j].x2 != boxes_[j].x1;
+    b_[std::size_t{i} * d_max_ + j] = ratio < theta_ && z_is_not_zero;
+  }
+
+  float theta_;
+  std::uint32_t d_max_;
+  std::uint32_t k_;
+  std::vector<CrowdNmsBox> boxes_;
+  std::vector<float> scores_;
+  std::vector<std::uint8_t> b_;
+};
+
+Outcome paper(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t d_max) {
+  const Paper matrix(params, frame, d_max);
+  Outcome outcome;
+  outcome.stand_ins.resize(frame.n);
+  for (std::uint32_t i = 0; i < frame.n; ++i) {
+    if (matrix.v(i))
+      outcome.survivors.push_back(i);
+  }
+  std::sort(outcome.survivors.begin(), outcome.survivors.end(),
+            [&](auto a, auto b) { return in_better_rank(frame, a, b); });
+  for (std::uint32_t i = 0; i < frame.n; ++i) {
+    const auto by = std::find_if(outcome.survivors.begin(), outcome.survivors.end(),
+                                 [&](auto s) { return s == i || !matrix.b(i, s); });
+    if (by != outcome.survivors.end())
+      outcome.stand_ins[i] = *by;
+  }
+  return outcome;
+}
+
+std::uint32_t side_of_b(const CrowdNmsParams& params, std::uint32_t capacity) {
+  if (params.paper_d_max)
+    return params.paper_d_max;
+  const std::uint32_t parts = (capacity + params.paper_k - 1) / params.paper_k;
+  return std::max(parts, 1u) * params.paper_k;
+}
+
+void write(const Outcome& outcome, const Wanted& wanted, const Batch& batch, std::uint32_t f, Result& result) {
+  const auto found = static_cast<std::uint32_t>(outcome.survivors.size());
+  const std::uint32_t written = std::min(found, wanted.max_survivors);
+  for (std::uint32_t r = 0; r < written; ++r) {
+    const std::uint32_t s = outcome.survivors[r];
+    result.survivors[std::size_t{f} * wanted.max_survivors + r] = s;
+    if (wanted.members)
+      result.members[std::size_t{f} * wanted.max_survivors + r] =
+          static_cast<std::uint32_t>(std::count(outcome.stand_ins.begin(), outcome.stand_ins.end(), s));
+  }
+  for (std::size_t i = 0; wanted.stand_ins && i < outcome.stand_ins.size(); ++i)
+    result.stand_ins[std::size_t{f} * batch.capacity + i] = outcome.stand_ins[i].value_or(CROWD_NMS_NONE);
+  CrowdNmsReport& report = result.reports[f];
+  report.invalid = outcome.invalid;
+  report.below_threshold = outcome.below;
+  report.survivors = found;
+  report.clipped = found - written;
+}
+
+}  // namespace
+
+Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  Result result = Result::sized(batch, wanted);
+  for (std::uint32_t f = 0; f < batch.frames; ++f) {
+    const std::uint32_t given = batch.counts.empty() ? batch.capacity : batch.counts[f];
+    const std::uint32_t first = batch.offsets.empty() ? f * batch.capacity : batch.offsets[f];
+    std::uint32_t n = std::min(given, batch.capacity);
+    if (params.method == CROWD_NMS_PAPER)
+      n = std::min(n, side_of_b(params, batch.capacity));
+    const FrameView frame = {batch.all.boxes.data() + first, batch.all.scores.data() + first,
+                             batch.with_classes ? batch.all.classes.data() + first : nullptr, n};
+    result.reports[f] = {};
+    result.reports[f].candidates = given;
+    result.reports[f].overflow = given - n;
+    const Outcome outcome = params.method == CROWD_NMS_PAPER ? paper(params, frame, side_of_b(params, batch.capacity))
+                            : params.method == CROWD_NMS_GREEDY ? greedy(params, frame)
+                                                                : map_reduce(params, frame);
+    write(outcome, wanted, batch, f, result);
+  }
+  return result;
+}
+
+}  // namespace crowd::test

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The machinery of oracle.hpp that is not the oracle.
+
+#include <algorithm>
+#include <cstring>
+#include <iomanip>
+#include <limits>
+#include <memory>
+
+#include "oracle.hpp"
+
+namespace crowd::test {
+
+Batch Batch::of(Boxes set) {
+  Batch batch;
+  batch.capacity = set.size();
+  batch.all = std::move(set);
+  return batch;
+}
+
+CrowdNmsCandidates Batch::candidates() const {
+  // A call with room for candidates wants arrays, though none be there.
+  static constexpr CrowdNmsBox no_box{};
+  static constexpr float no_score = 0;
+  const bool empty = all.boxes.empty();
+  return {
+      .boxes = empty ? &no_box : all.boxes.data(),
+      .scores = empty ? &no_score : all.scores.data(),
+      .classes = with_classes && !empty ? all.classes.data() : nullptr,
+      .offsets = offsets.empty() ? nullptr : offsets.data(),
+      .counts = counts.empty() ? nullptr : counts.data(),
+      .frames = frames,
+      .capacity = capacity,
+  };
+}
+
+Result Result::sized(const Batch& batch, const Wanted& wanted) {
+  Result result;
+  result.survivors.assign(std::size_t{batch.frames} * wanted.max_survivors, untouched);
+  if (wanted.members)
+    result.members = result.survivors;
+  if (wanted.stand_ins)
+    result.stand_ins.assign(std::size_t{batch.frames} * batch.capacity, untouched);
+  constexpr std::uint32_t u = untouched;
+  result.reports.assign(batch.frames, {u, u, u, u, u, u});
+  return result;
+}
+
+CrowdNmsSurvivors Result::outputs(const Wanted& wanted) {
+  const auto array = [](std::vector<std::uint32_t>& v) { return v.empty() ? nullptr : v.data(); };
+  return {
+      .survivors = array(survivors),
+      .members = array(members),
+      .stand_ins = array(stand_ins),
+      .reports = reports.data(),
+      .max_survivors = wanted.max_survivors,
+  };
+}
+
+Result run_cpu(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  constexpr std::size_t guard = 64;
+  constexpr std::byte canary{0xc5};
+  constexpr std::byte garbage{0x7f};
+  Result result = Result::sized(batch, wanted);
+  const CrowdNmsCandidates candidates = batch.candidates();
+  const CrowdNmsSurvivors outputs = result.outputs(wanted);
+  const std::size_t bytes = crowd_nms_cpu_workspace_bytes(&params, batch.frames, batch.capacity);
+  EXPECT_GT(bytes, 0u) << crowd_nms_last_error();
+  const std::unique_ptr<std::byte[], void (*)(void*)> memory(
+      static_cast<std::byte*>(std::aligned_alloc(guard, (bytes + 3 * guard - 1) / guard * guard)), std::free);
+  std::byte* const workspace = memory.get() + guard;
+  std::fill_n(memory.get(), guard, canary);
+  std::fill_n(workspace, bytes, garbage);
+  std::fill_n(workspace + bytes, guard, canary);
+  result.status = crowd_nms_cpu(&params, &candidates, &outputs, workspace, bytes);
+  const auto intact = [&](const std::byte* at) {
+    return std::all_of(at, at + guard, [](auto b) { return b == canary; });
+  };
+  EXPECT_TRUE(intact(memory.get())) << "wrote before the workspace";
+  EXPECT_TRUE(intact(workspace + bytes)) << "wrote behind the workspace";
+  return result;
+}
+
+namespace {
+
+testing::AssertionResult differs(const char* what, std::size_t frame, std::size_t at, std::uint32_t expected,
+                                 std::uint32_t actual, const Batch& batch, std::size_t box) {
+  auto failure = testing::AssertionFailure();
+  const auto named = [](std::uint32_t value) {
+    return value == CROWD_NMS_NONE      ? std::string("none")
+           : value == Result::untouched ? std::string("untouched")
+                                        : std::to_string(value);
+  };
+  failure << what << '[' << at << "] of frame " << frame << " is " << named(actual) << ", expected " << named(expected);
+  const std::size_t first = batch.offsets.empty() ? frame * batch.capacity : batch.offsets[frame];
+  if (first + box < batch.all.size())
+    failure << "; candidate " << box << " is " << batch.all.boxes[first + box] << " score " << std::setprecision(9)
+            << batch.all.scores[first + box] << " class " << batch.all.classes[first + box];
+  return failure;
+}
+
+}  // namespace
+
+testing::AssertionResult same(const Result& expected, const Result& actual, const Batch& batch, const Wanted& wanted) {
+  if (expected.status != actual.status)
+    return testing::AssertionFailure() << "status is " << actual.status << " (" << crowd_nms_last_error()
+                                       << "), expected " << expected.status;
+  if (expected.survivors.size() != actual.survivors.size() || expected.members.size() != actual.members.size() ||
+      expected.stand_ins.size() != actual.stand_ins.size() || expected.reports.size() != actual.reports.size())
+    return testing::AssertionFailure() << "arrays differ in length";
+  for (std::size_t f = 0; f < expected.reports.size(); ++f) {
+    for (std::size_t r = 0; r < wanted.max_survivors; ++r) {
+      const std::size_t at = f * wanted.max_survivors + r;
+      const std::uint32_t e = expected.survivors[at];
+      if (const std::uint32_t a = actual.survivors[at]; a != e)
+        return differs("survivors", f, r, e, a, batch, std::min(a, e));
+      if (wanted.members && expected.members[at] != actual.members[at])
+        return differs("members", f, r, expected.members[at], actual.members[at], batch, e);
+    }
+    for (std::size_t i = 0; wanted.stand_ins && i < batch.capacity; ++i) {
+      const std::size_t at = f * batch.capacity + i;
+      if (expected.stand_ins[at] != actual.stand_ins[at])
+        return differs("stand_ins", f, i, expected.stand_ins[at], actual.stand_ins[at], batch, i);
+    }
+    if (!(expected.reports[f] == actual.reports[f]))
+      return testing::AssertionFailure() << "report of frame " << f << " is " << actual.reports[f] << ", expected "
+                                         << expected.reports[f];
+  }
+  return testing::AssertionSuccess();
+}
+
+CrowdNmsParams default_params() {
+  CrowdNmsParams params;
+  crowd_nms_params_init(&params);
+  return params;
+}
+
+}  // namespace crowd::test
+
+bool operator==(const CrowdNmsReport& a, const CrowdNmsReport& b) {
+  return a.candidates == b.candidates && a.overflow == b.overflow && a.invalid == b.invalid &&
+         a.below_threshold == b.below_threshold && a.survivors == b.survivors && a.clipped == b.clipped;
+}
+
+std::ostream& operator<<(std::ostream& out, const CrowdNmsReport& report) {
+  return out << "{candidates " << report.candidates << ", overflow " << report.overflow << ", invalid "
+             << report.invalid << ", below threshold " << report.below_threshold << ", survivors " << report.survivors
+             << ", clipped " << report.clipped << '}';
+}
+
+std::ostream& operator<<(std::ostream& out, const CrowdNmsBox& box) {
+  return out << std::setprecision(9) << '{' << box.x1 << ", " << box.y1 << ", " << box.x2 << ", " << box.y2 << '}';
+}
+
+std::ostream& operator<<(std::ostream& out, const CrowdNmsParams& params) {
+  constexpr const char* methods[] = {"greedy", "map-reduce", "paper"};
+  constexpr const char* metrics[] = {"iou", "ios", "over-higher", "over-lower"};
+  out << methods[params.method] << ' ' << metrics[params.metric] << (params.comparator ? " >= " : " > ")
+      << std::setprecision(9) << params.overlap_threshold << " score>=" << params.score_threshold
+      << " pixel-offset=" << params.pixel_offset << " class-agnostic=" << params.class_agnostic;
+  if (params.method == CROWD_NMS_PAPER)
+    out << " D_max=" << params.paper_d_max << " k=" << params.paper_k;
+  return out;
+}
