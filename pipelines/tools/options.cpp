@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "options.hpp"
+
+#include <gst/gst.h>
+
+#include <cmath>
+#include <memory>
+#include <sstream>
+
+namespace crowd {
+namespace {
+
+constexpr int kUsageError = 2;
+
+struct RawOptions {
+  gchar** sets = nullptr;
+  gchar** words = nullptr;
+  gdouble every_seconds = 1.0;
+  gint64 every_frames = 0;
+  gboolean quiet = FALSE;
+
+  ~RawOptions() {
+    g_strfreev(sets);
+    g_strfreev(words);
+  }
+};
+
+int usage_error(const std::string& text) {
+  g_printerr("crowd-launch: %s\nTry crowd-launch --help\n", text.c_str());
+  return kUsageError;
+}
+
+std::unique_ptr<GOptionContext, decltype(&g_option_context_free)> make_context(RawOptions& raw) {
+  const GOptionEntry entries[] = {
+      {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &raw.sets,
+       "Give the property the next of these values again and again while playing", "NAME.PROPERTY=V1,V2,..."},
+      {"every", 'e', 0, G_OPTION_ARG_DOUBLE, &raw.every_seconds, "Seconds between two values of --set (1)", "SECONDS"},
+      {"every-frames", 'n', 0, G_OPTION_ARG_INT64, &raw.every_frames,
+       "Frames between two values of --set, instead of --every", "FRAMES"},
+      {"quiet", 'q', 0, G_OPTION_ARG_NONE, &raw.quiet, "No line a second, just the summary", nullptr},
+      {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw.words, nullptr, "PIPELINE"},
+      {}};
+  GOptionContext* context = g_option_context_new(nullptr);
+  g_option_context_set_strict_posix(context, TRUE);
+  g_option_context_set_summary(context,
+                               "Runs a pipeline in the language of gst-launch-1.0, says once a second how many\n"
+                               "candidates crowdnms sees and how many survive, and sums up at the end.\n"
+                               "Ctrl-C ends the stream and finishes files; a second one stops at once.");
+  g_option_context_add_main_entries(context, entries, nullptr);
+  g_option_context_add_group(context, gst_init_get_option_group());
+  return {context, g_option_context_free};
+}
+
+}  // namespace
+
+std::optional<Sweep> parse_sweep(const std::string& text) {
+  const auto equals = text.find('=');
+  const auto dot = text.rfind('.', equals);
+  if (equals == std::string::npos || dot == std::string::npos || dot == 0 || dot + 1 == equals)
+    return std::nullopt;
+  Sweep sweep{text.substr(0, dot), text.substr(dot + 1, equals - dot - 1), {}};
+  std::istringstream values(text.substr(equals + 1));
+  for (std::string value; std::getline(values, value, ',');) {
+    if (value.empty())
+      return std::nullopt;
+    sweep.values.push_back(value);
+  }
+  if (sweep.values.empty())
+    return std::nullopt;
+  return sweep;
+}
+
+std::variant<Options, int> parse_options(int argc, char** argv) {
+  RawOptions raw;
+  g_autoptr(GError) error = nullptr;
+  if (!g_option_context_parse(make_context(raw).get(), &argc, &argv, &error))
+    return usage_error(error->message);
+  if (!raw.words)
+    return usage_error(
+        "no pipeline given, for example: videotestsrc num-buffers=100 ! crowdinject ! crowdnms ! fakesink");
+  if (!std::isfinite(raw.every_seconds) || raw.every_seconds <= 0 || raw.every_frames < 0)
+    return usage_error("--every and --every-frames must be positive");
+
+  Options options;
+  for (gchar** set = raw.sets; set && *set; set++) {
+    auto sweep = parse_sweep(*set);
+    if (!sweep)
+      return usage_error(std::string("--set wants NAME.PROPERTY=V1,V2,... and not ") + *set);
+    options.sweeps.push_back(std::move(*sweep));
+  }
+  for (gchar** word = raw.words; *word; word++)
+    options.words.emplace_back(*word);
+  options.every_seconds = raw.every_seconds;
+  options.every_frames = static_cast<std::uint64_t>(raw.every_frames);
+  options.quiet = raw.quiet;
+  return options;
+}
+
+}  // namespace crowd

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "pipeline.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+namespace crowd {
+namespace {
+
+bool made_by(GstElement* element, const char* factory) {
+  GstElementFactory* own = gst_element_get_factory(element);
+  return own && std::string_view(GST_OBJECT_NAME(own)) == factory;
+}
+
+/** An int property that is a limit where it is positive. */
+std::optional<std::uint64_t> positive_property(GstElement* element, const char* name) {
+  GParamSpec* property = g_object_class_find_property(G_OBJECT_GET_CLASS(element), name);
+  if (!property || property->value_type != G_TYPE_INT)
+    return std::nullopt;
+  gint value = 0;
+  g_object_get(element, name, &value, nullptr);
+  if (value <= 0)
+    return std::nullopt;
+  return static_cast<std::uint64_t>(value);
+}
+
+}  // namespace
+
+void find_plugins() {
+  GstRegistry* registry = gst_registry_get();
+  if (!gst_registry_check_feature_version(registry, "crowdnms", 0, 0, 0))
+    gst_registry_scan_path(registry, CROWD_PLUGINS_DIR);
+}
+
+GstElement* parse_pipeline(const char* program, const std::vector<std::string>& words) {
+  std::vector<const gchar*> arguments;
+  for (const std::string& word : words)
+    arguments.push_back(word.c_str());
+  arguments.push_back(nullptr);
+
+  g_autoptr(GError) error = nullptr;
+  GstElement* parsed = gst_parse_launchv_full(arguments.data(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  if (!parsed) {
+    g_printerr("%s: %s\n", program, error->message);
+    if (g_error_matches(error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT))
+      g_printerr("%s: check the spelling, install the plugin that has it, or point GST_PLUGIN_PATH to its folder\n",
+                 program);
+    return nullptr;
+  }
+  if (GST_IS_PIPELINE(parsed))
+    return parsed;
+  GstElement* pipeline = gst_pipeline_new(nullptr);
+  gst_bin_add(GST_BIN(pipeline), parsed);
+  return pipeline;
+}
+
+GstElement* find_element(GstBin* pipeline, const char* factory) {
+  GstElement* found = nullptr;
+  GstIterator* elements = gst_bin_iterate_recurse(pipeline);
+  GValue item = G_VALUE_INIT;
+  while (!found && gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
+    auto* element = GST_ELEMENT(g_value_get_object(&item));
+    if (made_by(element, factory))
+      found = GST_ELEMENT(gst_object_ref(element));
+    g_value_reset(&item);
+  }
+  g_value_unset(&item);
+  gst_iterator_free(elements);
+  return found;
+}
+
+std::optional<std::uint64_t> frame_limit(GstBin* pipeline) {
+  std::optional<std::uint64_t> limit;
+  GstIterator* elements = gst_bin_iterate_recurse(pipeline);
+  GValue item = G_VALUE_INIT;
+  while (gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
+    auto* element = GST_ELEMENT(g_value_get_object(&item));
+    for (const char* name : {"num-buffers", "eos-after"}) {
+      const auto own = positive_property(element, name);
+      if (own)
+        limit = std::min(limit.value_or(*own), *own);
+    }
+    g_value_reset(&item);
+  }
+  g_value_unset(&item);
+  gst_iterator_free(elements);
+  return limit;
+}
+
+void print_error(const char* program, GstMessage* message) {
+  g_autoptr(GError) error = nullptr;
+  g_autofree gchar* debug = nullptr;
+  gst_message_parse_error(message, &error, &debug);
+  g_printerr("%s: %s: %s\n", program, GST_MESSAGE_SRC_NAME(message), error->message);
+  if (debug)
+    g_printerr("%s: %s\n", program, debug);
+  if (!g_getenv("GST_DEBUG"))
+    g_printerr("%s: run again with GST_DEBUG=3 to see more\n", program);
+}
+
+}  // namespace crowd

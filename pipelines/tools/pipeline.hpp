@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#pragma once
+
+#include <gst/gst.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace crowd {
+
+/** Makes gst-crowd's elements known to GStreamer, where they are installed in a place that it does not look at. */
+void find_plugins();
+
+/** The pipeline that the words describe (transfer full), always a GstPipeline; null, with a message printed in the name
+ *  of `program`, if there is none. */
+GstElement* parse_pipeline(const char* program, const std::vector<std::string>& words);
+
+/** The first element of the pipeline that a factory made, from the sink up (transfer full, nullable). */
+GstElement* find_element(GstBin* pipeline, const char* factory);
+
+/** How many frames the pipeline was told to stop after: the least num-buffers of a source or eos-after of an identity.
+ */
+std::optional<std::uint64_t> frame_limit(GstBin* pipeline);
+
+/** Prints an error message of a bus in the name of `program`, and how to find out more. */
+void print_error(const char* program, GstMessage* message);
+
+}  // namespace crowd

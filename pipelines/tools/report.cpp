@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+
+namespace crowd {
+namespace {
+
+constexpr double kNsPerMs = 1e6;
+
+template <typename... Values>
+std::string format(const char* text, Values... values) {
+  std::array<char, 256> line;
+  std::snprintf(line.data(), line.size(), text, values...);
+  return line.data();
+}
+
+double ms(std::uint64_t ns) {
+  return static_cast<double>(ns) / kNsPerMs;
+}
+
+double mean(std::uint64_t total, std::uint64_t frames) {
+  return frames ? static_cast<double>(total) / static_cast<double>(frames) : 0.0;
+}
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<unsigned long>(seconds + 0.5);
+  return format("%lu:%02lu", whole / 60, whole % 60);
+}
+
+std::uint64_t count_of(const GstStructure* structure, const char* field) {
+  const GValue* value = gst_structure_get_value(structure, field);
+  if (!value)
+    return 0;
+  if (G_VALUE_HOLDS_UINT(value))
+    return g_value_get_uint(value);
+  return G_VALUE_HOLDS_UINT64(value) ? g_value_get_uint64(value) : 0;
+}
+
+std::string text_of(const GstStructure* structure, const char* field) {
+  const gchar* text = gst_structure_get_string(structure, field);
+  return text ? text : "unknown";
+}
+
+/** What did not make it through, each kind with its remedy where there is one. */
+std::string losses(const GstStructure* stats) {
+  struct Loss {
+    const char* field;
+    const char* text;
+  };
+  constexpr Loss kLosses[] = {{"invalid", "%llu invalid"},
+                              {"overflow", "%llu over max-candidates"},
+                              {"clipped", "%llu survivors over max-detections"},
+                              {"broken-metas", "%llu broken metas"}};
+  std::string text;
+  for (const Loss& loss : kLosses) {
+    const std::uint64_t count = count_of(stats, loss.field);
+    if (count > 0)
+      text += (text.empty() ? "" : ", ") + format(loss.text, static_cast<unsigned long long>(count));
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace
+
+std::optional<FrameCounts> read_frame_counts(const GstStructure* message) {
+  if (!message || !gst_structure_has_name(message, "crowdnms"))
+    return std::nullopt;
+  return FrameCounts{count_of(message, "candidates"), count_of(message, "survivors"), count_of(message, "nms-time")};
+}
+
+double progress(GstElement* pipeline, std::uint64_t frames, std::optional<std::uint64_t> expected_frames) {
+  if (expected_frames)
+    return std::min(1.0, static_cast<double>(frames) / static_cast<double>(*expected_frames));
+  gint64 position = 0;
+  gint64 duration = 0;
+  if (!gst_element_query_position(pipeline, GST_FORMAT_TIME, &position) ||
+      !gst_element_query_duration(pipeline, GST_FORMAT_TIME, &duration) || duration <= 0)
+    return -1.0;
+  return std::clamp(static_cast<double>(position) / static_cast<double>(duration), 0.0, 1.0);
+}
+
+std::string progress_line(const Tally& tally, std::optional<std::uint64_t> expected_frames, double fps, double done,
+                          double seconds) {
+  std::string line = format("frame %5llu", static_cast<unsigned long long>(tally.frames));
+  if (expected_frames)
+    line += format("/%llu", static_cast<unsigned long long>(*expected_frames));
+  line += format("  candidates %5llu  survivors %4llu  nms %.3f ms  %.1f fps",
+                 static_cast<unsigned long long>(tally.last.candidates),
+                 static_cast<unsigned long long>(tally.last.survivors), ms(tally.last.nms_ns), fps);
+  if (done >= 0)
+    line += format("  %3.0f %%", 100 * done);
+  if (done > 0 && done < 1)
+    line += "  " + duration_text(seconds * (1 - done) / done) + " to go";
+  return line;
+}
+
+std::string summary(const Tally& tally, const GstStructure* stats, double seconds, bool interrupted) {
+  const auto frames = static_cast<unsigned long long>(tally.frames);
+  std::string text;
+  if (stats) {
+    text += format("candidates  %.1f a frame, at most %llu\n", mean(tally.total.candidates, tally.frames),
+                   static_cast<unsigned long long>(tally.most.candidates));
+    text += format("survivors   %.1f a frame, at most %llu\n", mean(tally.total.survivors, tally.frames),
+                   static_cast<unsigned long long>(tally.most.survivors));
+    text += format("nms         median %.3f ms, 99 %% within %.3f ms, longest %.3f ms, backend %s\n",
+                   ms(tally.nms_times.quantile(0.5)), ms(tally.nms_times.quantile(0.99)), ms(tally.most.nms_ns),
+                   text_of(stats, "backend").c_str());
+    text += "lost        " + losses(stats) + "\n";
+  }
+  text += format("time        %.1f s", seconds);
+  if (tally.frames > 0)
+    text += format(", %.1f fps", static_cast<double>(tally.frames) / seconds);
+  text += interrupted ? ", interrupted\n" : "\n";
+  if (!stats)
+    return text + "done: no crowdnms in this pipeline\n";
+  return text + format("done: %llu frames, %llu candidates, %llu survivors\n", frames,
+                       static_cast<unsigned long long>(tally.total.candidates),
+                       static_cast<unsigned long long>(tally.total.survivors));
+}
+
+}  // namespace crowd

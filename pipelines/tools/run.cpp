@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "run.hpp"
+
+#include <glib-unix.h>
+
+#include <csignal>
+#include <variant>
+
+#include "pipeline.hpp"
+#include "report.hpp"
+
+namespace crowd {
+namespace {
+
+constexpr char kProgram[] = "crowd-launch";
+constexpr guint kSecondMs = 1000;
+
+}  // namespace
+
+Run::Run(GstElement* pipeline, const Options& options)
+    : pipeline_(pipeline),
+      nms_(find_element(GST_BIN(pipeline), "crowdnms")),
+      options_(options),
+      loop_(g_main_loop_new(nullptr, FALSE)),
+      expected_frames_(frame_limit(GST_BIN(pipeline))) {
+  if (nms_)
+    g_object_set(nms_, "post-messages", TRUE, nullptr);
+}
+
+Run::~Run() {
+  gst_element_set_state(pipeline_, GST_STATE_NULL);
+  sweepers_.clear();
+  g_main_loop_unref(loop_);
+  gst_clear_object(&nms_);
+  gst_object_unref(pipeline_);
+}
+
+std::optional<std::string> Run::prepare() {
+  for (const Sweep& sweep : options_.sweeps) {
+    auto made = Sweeper::make(GST_BIN(pipeline_), sweep);
+    if (auto* wrong = std::get_if<std::string>(&made))
+      return *wrong;
+    sweepers_.push_back(std::move(std::get<std::unique_ptr<Sweeper>>(made)));
+    if (options_.every_frames > 0 && !sweepers_.back()->step_every_frames(options_.every_frames))
+      return "--every-frames: " + sweep.element + " has no sink pad to count frames at; use --every";
+  }
+  return std::nullopt;
+}
+
+int Run::play() {
+  GstBus* bus = gst_element_get_bus(pipeline_);
+  gst_bus_add_watch(bus, on_message, this);
+  std::vector<guint> timers = {g_unix_signal_add(SIGINT, on_interrupt, this),
+                               g_unix_signal_add(SIGTERM, on_interrupt, this)};
+  if (!options_.quiet)
+    timers.push_back(g_timeout_add(kSecondMs, on_second, this));
+  if (options_.every_frames == 0 && !sweepers_.empty())
+    timers.push_back(g_timeout_add(static_cast<guint>(options_.every_seconds * kSecondMs), on_sweep, this));
+
+  started_us_ = last_line_us_ = g_get_monotonic_time();
+  gst_element_set_state(pipeline_, GST_STATE_PLAYING);
+  g_main_loop_run(loop_);
+
+  if (!failed_)
+    print_summary();
+  gst_element_set_state(pipeline_, GST_STATE_NULL);
+  for (guint timer : timers)
+    g_source_remove(timer);
+  gst_bus_remove_watch(bus);
+  gst_object_unref(bus);
+  return failed_ ? 1 : 0;
+}
+
+gboolean Run::on_message(GstBus*, GstMessage* message, gpointer self) {
+  static_cast<Run*>(self)->take_message(message);
+  return G_SOURCE_CONTINUE;
+}
+
+void Run::take_message(GstMessage* message) {
+  switch (GST_MESSAGE_TYPE(message)) {
+    case GST_MESSAGE_EOS:
+      g_main_loop_quit(loop_);
+      break;
+    case GST_MESSAGE_ERROR:
+      take_error(message);
+      break;
+    case GST_MESSAGE_WARNING: {
+      g_autoptr(GError) warning = nullptr;
+      gst_message_parse_warning(message, &warning, nullptr);
+      g_printerr("%s: warning: %s: %s\n", kProgram, GST_MESSAGE_SRC_NAME(message), warning->message);
+      break;
+    }
+    case GST_MESSAGE_ELEMENT:
+      if (nms_ && GST_MESSAGE_SRC(message) == GST_OBJECT(nms_))
+        if (const auto counts = read_frame_counts(gst_message_get_structure(message)))
+          tally_.add(*counts);
+      break;
+    case GST_MESSAGE_LATENCY:
+      gst_bin_recalculate_latency(GST_BIN(pipeline_));
+      break;
+    case GST_MESSAGE_CLOCK_LOST:
+      restart_clock();
+      break;
+    default:
+      break;
+  }
+}
+
+void Run::take_error(GstMessage* message) {
+  if (!failed_)
+    print_error(kProgram, message);
+  failed_ = true;
+  g_main_loop_quit(loop_);
+}
+
+void Run::restart_clock() {
+  gst_element_set_state(pipeline_, GST_STATE_PAUSED);
+  gst_element_set_state(pipeline_, GST_STATE_PLAYING);
+}
+
+gboolean Run::on_second(gpointer self) {
+  static_cast<Run*>(self)->print_progress();
+  return G_SOURCE_CONTINUE;
+}
+
+gboolean Run::on_interrupt(gpointer self) {
+  auto* run = static_cast<Run*>(self);
+  if (run->interrupted_) {
+    g_printerr("%s: stopped at once; files may be incomplete\n", kProgram);
+    run->failed_ = true;
+    g_main_loop_quit(run->loop_);
+    return G_SOURCE_CONTINUE;
+  }
+  run->interrupted_ = true;
+  g_printerr("%s: finishing what has begun; once more to stop at once\n", kProgram);
+  gst_element_send_event(run->pipeline_, gst_event_new_eos());
+  return G_SOURCE_CONTINUE;
+}
+
+gboolean Run::on_sweep(gpointer self) {
+  for (const auto& sweeper : static_cast<Run*>(self)->sweepers_)
+    sweeper->step();
+  return G_SOURCE_CONTINUE;
+}
+
+double Run::seconds() const {
+  return static_cast<double>(g_get_monotonic_time() - started_us_) / G_USEC_PER_SEC;
+}
+
+void Run::print_progress() {
+  const gint64 now = g_get_monotonic_time();
+  const double since = static_cast<double>(now - last_line_us_) / G_USEC_PER_SEC;
+  const double fps = static_cast<double>(tally_.frames - last_line_frames_) / since;
+  last_line_us_ = now;
+  last_line_frames_ = tally_.frames;
+
+  const double done = progress(pipeline_, tally_.frames, expected_frames_);
+  const std::string line = progress_line(tally_, expected_frames_, fps, done, seconds());
+  g_print("%s\n", line.c_str());
+}
+
+void Run::print_summary() const {
+  GstStructure* stats = nullptr;
+  if (nms_)
+    g_object_get(nms_, "stats", &stats, nullptr);
+  g_print("%s", summary(tally_, stats, seconds(), interrupted_).c_str());
+  if (stats)
+    gst_structure_free(stats);
+}
+
+}  // namespace crowd

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+#include "sweeper.hpp"
+#include "tally.hpp"
+
+namespace crowd {
+
+/** One run of a pipeline, from PLAYING to the end of the stream, an error or Ctrl-C. */
+class Run {
+ public:
+  /** Takes the pipeline over. */
+  Run(GstElement* pipeline, const Options& options);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run();
+
+  /** Sets the sweeps up; what is wrong with them, if anything is. */
+  std::optional<std::string> prepare();
+
+  /** Plays until it is over; the exit status: 0 at the end of the stream, 1 after an error. */
+  int play();
+
+ private:
+  static gboolean on_message(GstBus* bus, GstMessage* message, gpointer self);
+  static gboolean on_second(gpointer self);
+  static gboolean on_interrupt(gpointer self);
+  static gboolean on_sweep(gpointer self);
+
+  void take_message(GstMessage* message);
+  void take_error(GstMessage* message);
+  void restart_clock();
+  double seconds() const;
+  void print_progress();
+  void print_summary() const;
+
+  GstElement* pipeline_;
+  GstElement* nms_;  // the first crowdnms of the pipeline, or null
+  const Options& options_;
+  GMainLoop* loop_;
+  std::vector<std::unique_ptr<Sweeper>> sweepers_;
+  std::optional<std::uint64_t> expected_frames_;
+  Tally tally_;
+  gint64 started_us_ = 0;
+  gint64 last_line_us_ = 0;
+  std::uint64_t last_line_frames_ = 0;
+  bool failed_ = false;
+  bool interrupted_ = false;
+};
+
+}  // namespace crowd
