@@ -1,0 +1,548 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * SECTION:element-crowddetect
+ * @title: crowddetect
+ *
+ * Searches every frame for people or faces with the detectors that OpenCV ships, and attaches all windows that the
+ * classifier accepts as one #GstCrowdBoxesMeta: raw, with OpenCV's own grouping switched off. Such a detector answers
+ * several times around each object; crowdnms leaves one box of each such pile.
+ *
+ * `people` slides a window of 64x128 pixels with HOG features and the SVM built into OpenCV over the frame in several
+ * sizes; the score is the margin of the SVM. Its windows hold the person with a border, as in training;
+ * #crowddetect:fit says whether the boxes are the windows or the persons inside. `face-haar` and `face-lbp` run a
+ * cascade from an XML file, by default the frontal face of Debian's package `opencv-data`; the score is the margin of
+ * the last stage.
+ *
+ * The search reads luma: the first plane of YUV and grey formats, without a copy, or a conversion of RGB. The pixels
+ * are never written. Every frame gets a meta, also with no window in it. Windows are in a fixed order (small to large,
+ * top to bottom, left to right), so the result does not depend on the number of OpenCV's threads.
+ *
+ * A frame that OpenCV cannot search goes on with no candidates and is counted in `failures` of #crowddetect:stats.
+ *
+ * ## Example
+ * |[
+ * gst-launch-1.0 videotestsrc num-buffers=10 ! video/x-raw,width=320,height=240 ! crowddetect detector=people !
+ * fakesink
+ * ]|
+ */
+
+#include "gstcrowddetect.h"
+
+#include <gst/crowd/gstcrowdboxesmeta.h>
+#include <gst/video/video.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <new>
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+#include "luma.hpp"
+#include "windows.hpp"
+
+GST_DEBUG_CATEGORY_STATIC(crowd_detect_debug);
+#define GST_CAT_DEFAULT crowd_detect_debug
+
+namespace {
+
+enum Detector { DETECTOR_PEOPLE, DETECTOR_FACE_HAAR, DETECTOR_FACE_LBP };
+enum Fit { FIT_WINDOW, FIT_BODY };
+
+enum {
+  PROP_0,
+  PROP_DETECTOR,
+  PROP_CASCADE,
+  PROP_LABEL,
+  PROP_SCALE_FACTOR,
+  PROP_WIN_STRIDE,
+  PROP_PADDING,
+  PROP_HIT_THRESHOLD,
+  PROP_MIN_SIZE,
+  PROP_MAX_SIZE,
+  PROP_FIT,
+  PROP_MAX_CANDIDATES,
+  PROP_INTERVAL,
+  PROP_STATS,
+};
+
+/** What start() loads. */
+struct Model {
+  Detector detector = DETECTOR_PEOPLE;
+  std::string cascade;
+  std::string label;
+};
+
+/** What each buffer is searched with; may change while playing. */
+struct PerFrame {
+  crowd::Search search;
+  guint max_candidates = 4096;
+  guint interval = 1;
+};
+
+struct Stats {
+  guint64 frames = 0;
+  guint64 searched = 0;
+  guint64 candidates = 0;
+  guint64 overflow = 0;
+  guint64 failures = 0;
+  guint64 search_us = 0;
+};
+
+struct MemoryUnref {
+  void operator()(GstMemory* memory) const {
+    gst_memory_unref(memory);
+  }
+};
+using MemoryRef = std::unique_ptr<GstMemory, MemoryUnref>;
+
+/** Candidates of the last search, which later frames of the interval share. */
+struct Found {
+  MemoryRef memory;
+  guint capacity = 0;
+  guint64 age = 0;
+};
+
+/** Lives from start to stop. */
+struct State {
+  std::unique_ptr<crowd::WindowFinder> finder;
+  std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> labels{nullptr, g_ptr_array_unref};
+  GstVideoInfo info{};
+  cv::Mat grey;
+  std::vector<crowd::Window> windows;
+  Found found;
+  bool warned = false;
+};
+
+}  // namespace
+
+struct GstCrowdDetectImpl {
+  Model model;
+  PerFrame per_frame;
+  Stats stats;
+  std::unique_ptr<State> state;
+};
+
+struct _GstCrowdDetect {
+  GstBaseTransform parent;
+  GstCrowdDetectImpl* impl;
+};
+
+#define CAPS GST_VIDEO_CAPS_MAKE(CROWD_LUMA_FORMATS)
+static GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS(CAPS));
+static GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(CAPS));
+
+G_DEFINE_FINAL_TYPE(GstCrowdDetect, gst_crowd_detect, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(crowddetect, "crowddetect", GST_RANK_NONE, GST_TYPE_CROWD_DETECT)
+
+static GType gst_crowd_detect_detector_get_type() {
+  static const GEnumValue values[] = {
+      {DETECTOR_PEOPLE, "Standing people: HOG and the SVM built into OpenCV", "people"},
+      {DETECTOR_FACE_HAAR, "Faces: cascade of Haar features", "face-haar"},
+      {DETECTOR_FACE_LBP, "Faces: cascade of local binary patterns, quicker and less sure", "face-lbp"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = g_enum_register_static("GstCrowdDetectDetector", values);
+  return type;
+}
+
+static GType gst_crowd_detect_fit_get_type() {
+  static const GEnumValue values[] = {
+      {FIT_WINDOW, "The whole window of the detector", "window"},
+      {FIT_BODY, "The part of a people window that the person fills: 5/8 of the width, 3/4 of the height", "body"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = g_enum_register_static("GstCrowdDetectFit", values);
+  return type;
+}
+
+// Where opencv-data lies: <data dir>/opencv4/haarcascades/..., the data dirs being XDG_DATA_DIRS and /usr/share.
+static std::string gst_crowd_detect_default_cascade(Detector detector) {
+  const char* file = detector == DETECTOR_FACE_LBP ? "opencv4/lbpcascades/lbpcascade_frontalface.xml"
+                                                   : "opencv4/haarcascades/haarcascade_frontalface_default.xml";
+  for (const gchar* const* dir = g_get_system_data_dirs(); *dir; dir++) {
+    const auto path = std::filesystem::path(*dir) / file;
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored))
+      return path.string();
+  }
+  return (std::filesystem::path("/usr/share") / file).string();
+}
+
+static bool gst_crowd_detect_load_cascade(GstCrowdDetect* self, State& state, const Model& model) {
+  const std::string path = model.cascade.empty() ? gst_crowd_detect_default_cascade(model.detector) : model.cascade;
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    GST_ELEMENT_ERROR(
+        self, RESOURCE, NOT_FOUND,
+        ("No cascade file at %s. Install OpenCV's models (apt-get install opencv-data) or set the property "
+         "cascade to a Haar or LBP cascade.",
+         path.c_str()),
+        (nullptr));
+    return false;
+  }
+  std::string reason;
+  try {
+    state.finder = crowd::make_cascade_finder(path);
+  } catch (const std::exception& exception) {
+    reason = exception.what();
+  }
+  if (state.finder)
+    return true;
+  GST_ELEMENT_ERROR(
+      self, RESOURCE, READ,
+      ("%s is not a cascade that OpenCV %s can read. Set the property cascade to a Haar or LBP cascade, say "
+       "one of package opencv-data.",
+       path.c_str(), CV_VERSION),
+      ("%s", reason.c_str()));
+  return false;
+}
+
+static gboolean gst_crowd_detect_start(GstBaseTransform* transform) {
+  auto* self = GST_CROWD_DETECT(transform);
+  GST_OBJECT_LOCK(self);
+  const Model model = self->impl->model;
+  self->impl->stats = {};
+  GST_OBJECT_UNLOCK(self);
+  auto state = std::make_unique<State>();
+  const bool people = model.detector == DETECTOR_PEOPLE;
+  if (people)
+    state->finder = crowd::make_people_finder();
+  else if (!gst_crowd_detect_load_cascade(self, *state, model))
+    return FALSE;
+  const char* label = !model.label.empty() ? model.label.c_str() : people ? "person" : "face";
+  state->labels.reset(g_ptr_array_new_with_free_func(g_free));
+  g_ptr_array_add(state->labels.get(), g_strdup(label));
+  self->impl->state = std::move(state);
+  return TRUE;
+}
+
+static gboolean gst_crowd_detect_stop(GstBaseTransform* transform) {
+  GST_CROWD_DETECT(transform)->impl->state.reset();
+  return TRUE;
+}
+
+static gboolean gst_crowd_detect_set_caps(GstBaseTransform* transform, GstCaps* caps, GstCaps*) {
+  State& state = *GST_CROWD_DETECT(transform)->impl->state;
+  state.found = {};
+  return gst_video_info_from_caps(&state.info, caps);
+}
+
+static gboolean gst_crowd_detect_sink_event(GstBaseTransform* transform, GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP && GST_CROWD_DETECT(transform)->impl->state)
+    GST_CROWD_DETECT(transform)->impl->state->found = {};
+  return GST_BASE_TRANSFORM_CLASS(gst_crowd_detect_parent_class)->sink_event(transform, event);
+}
+
+/** Fills state.windows; says why not if it cannot. */
+static std::string gst_crowd_detect_find(State& state, GstBuffer* buffer, const crowd::Search& search) {
+  state.windows.clear();
+  GstVideoFrame frame;
+  if (!gst_video_frame_map(&frame, &state.info, buffer, GST_MAP_READ))
+    return "the frame cannot be mapped";
+  std::string reason;
+  try {
+    state.finder->find(crowd::luma_of(frame, state.grey), search, state.windows);
+  } catch (const std::exception& exception) {
+    state.windows.clear();
+    reason = exception.what();
+  }
+  gst_video_frame_unmap(&frame);
+  return reason;
+}
+
+static Found gst_crowd_detect_pack(const std::vector<crowd::Window>& windows, std::size_t count) {
+  Found found;
+  found.capacity = std::max<guint>(static_cast<guint>(windows.size()), 1);
+  found.memory.reset(gst_crowd_boxes_memory_new(found.capacity));
+  GstCrowdBoxesMap map;
+  if (!found.memory || !gst_crowd_boxes_map_memory(&map, found.memory.get(), found.capacity, GST_MAP_WRITE))
+    return {};
+  for (std::size_t i = 0; i < windows.size(); i++) {
+    map.boxes[i] = {windows[i].x1, windows[i].y1, windows[i].x2, windows[i].y2};
+    map.scores[i] = windows[i].score;
+    map.classes[i] = 0;
+  }
+  *map.count = static_cast<guint32>(count);
+  gst_crowd_boxes_unmap(&map);
+  return found;
+}
+
+/** Searches the frame, leaves what it held in state.found and counts. */
+static void gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer, const PerFrame& settings) {
+  const gint64 begin = g_get_monotonic_time();
+  const std::string failure = gst_crowd_detect_find(state, buffer, settings.search);
+  const std::size_t count = state.windows.size();
+  crowd::keep_best(state.windows, settings.max_candidates);
+  state.found = gst_crowd_detect_pack(state.windows, count);
+  const gint64 end = g_get_monotonic_time();
+  if (!failure.empty() && !std::exchange(state.warned, true))
+    GST_WARNING_OBJECT(self, "a frame was not searched, see failures in stats: %s", failure.c_str());
+  GST_LOG_OBJECT(self, "%zu windows in %" G_GINT64_FORMAT " us", count, end - begin);
+  GST_OBJECT_LOCK(self);
+  Stats& stats = self->impl->stats;
+  stats.searched++;
+  stats.candidates += state.windows.size();
+  stats.overflow += count - state.windows.size();
+  stats.failures += failure.empty() ? 0 : 1;
+  stats.search_us += static_cast<guint64>(end - begin);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, GstBuffer* buffer) {
+  auto* self = GST_CROWD_DETECT(transform);
+  State& state = *self->impl->state;
+  GST_OBJECT_LOCK(self);
+  const PerFrame settings = self->impl->per_frame;
+  self->impl->stats.frames++;
+  GST_OBJECT_UNLOCK(self);
+  if (!state.found.memory || ++state.found.age >= settings.interval)
+    gst_crowd_detect_search(self, state, buffer, settings);
+  if (!state.found.memory) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("No memory left for the candidates of a frame."), (nullptr));
+    return GST_FLOW_ERROR;
+  }
+  gst_buffer_add_crowd_boxes_meta(buffer, gst_memory_ref(state.found.memory.get()), state.found.capacity,
+                                  static_cast<guint>(GST_VIDEO_INFO_WIDTH(&state.info)),
+                                  static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&state.info)), state.labels.get());
+  return GST_FLOW_OK;
+}
+
+static GstStructure* gst_crowd_detect_make_stats(const Stats& stats) {
+  return gst_structure_new("crowddetect-stats", "frames", G_TYPE_UINT64, stats.frames, "searched", G_TYPE_UINT64,
+                           stats.searched, "candidates", G_TYPE_UINT64, stats.candidates, "overflow", G_TYPE_UINT64,
+                           stats.overflow, "failures", G_TYPE_UINT64, stats.failures, "search-time", G_TYPE_UINT64,
+                           stats.search_us * GST_USECOND, nullptr);
+}
+
+static std::string gst_crowd_detect_string(const GValue* value) {
+  const char* text = g_value_get_string(value);
+  return text ? text : "";
+}
+
+static void gst_crowd_detect_set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
+  auto* self = GST_CROWD_DETECT(object);
+  Model& model = self->impl->model;
+  PerFrame& per_frame = self->impl->per_frame;
+  crowd::Search& search = per_frame.search;
+  GST_OBJECT_LOCK(self);
+  switch (id) {
+    case PROP_DETECTOR:
+      model.detector = static_cast<Detector>(g_value_get_enum(value));
+      break;
+    case PROP_CASCADE:
+      model.cascade = gst_crowd_detect_string(value);
+      break;
+    case PROP_LABEL:
+      model.label = gst_crowd_detect_string(value);
+      break;
+    case PROP_SCALE_FACTOR:
+      search.scale_factor = g_value_get_double(value);
+      break;
+    case PROP_WIN_STRIDE:
+      search.win_stride = g_value_get_int(value);
+      break;
+    case PROP_PADDING:
+      search.padding = g_value_get_int(value);
+      break;
+    case PROP_HIT_THRESHOLD:
+      search.hit_threshold = g_value_get_double(value);
+      break;
+    case PROP_MIN_SIZE:
+      search.min_size = g_value_get_int(value);
+      break;
+    case PROP_MAX_SIZE:
+      search.max_size = g_value_get_int(value);
+      break;
+    case PROP_FIT:
+      search.body = g_value_get_enum(value) == FIT_BODY;
+      break;
+    case PROP_MAX_CANDIDATES:
+      per_frame.max_candidates = g_value_get_uint(value);
+      break;
+    case PROP_INTERVAL:
+      per_frame.interval = g_value_get_uint(value);
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void gst_crowd_detect_get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
+  auto* self = GST_CROWD_DETECT(object);
+  const Model& model = self->impl->model;
+  const PerFrame& per_frame = self->impl->per_frame;
+  const crowd::Search& search = per_frame.search;
+  const auto text_or_null = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
+  GST_OBJECT_LOCK(self);
+  switch (id) {
+    case PROP_DETECTOR:
+      g_value_set_enum(value, model.detector);
+      break;
+    case PROP_CASCADE:
+      g_value_set_string(value, text_or_null(model.cascade));
+      break;
+    case PROP_LABEL:
+      g_value_set_string(value, text_or_null(model.label));
+      break;
+    case PROP_SCALE_FACTOR:
+      g_value_set_double(value, search.scale_factor);
+      break;
+    case PROP_WIN_STRIDE:
+      g_value_set_int(value, search.win_stride);
+      break;
+    case PROP_PADDING:
+      g_value_set_int(value, search.padding);
+      break;
+    case PROP_HIT_THRESHOLD:
+      g_value_set_double(value, search.hit_threshold);
+      break;
+    case PROP_MIN_SIZE:
+      g_value_set_int(value, search.min_size);
+      break;
+    case PROP_MAX_SIZE:
+      g_value_set_int(value, search.max_size);
+      break;
+    case PROP_FIT:
+      g_value_set_enum(value, search.body ? FIT_BODY : FIT_WINDOW);
+      break;
+    case PROP_MAX_CANDIDATES:
+      g_value_set_uint(value, per_frame.max_candidates);
+      break;
+    case PROP_INTERVAL:
+      g_value_set_uint(value, per_frame.interval);
+      break;
+    case PROP_STATS:
+      g_value_take_boxed(value, gst_crowd_detect_make_stats(self->impl->stats));
+      break;
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+  }
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void gst_crowd_detect_finalize(GObject* object) {
+  delete GST_CROWD_DETECT(object)->impl;
+  G_OBJECT_CLASS(gst_crowd_detect_parent_class)->finalize(object);
+}
+
+static void gst_crowd_detect_install_model_properties(GObjectClass* object_class) {
+  const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+  const Model defaults;
+  g_object_class_install_property(object_class, PROP_DETECTOR,
+                                  g_param_spec_enum("detector", "Detector", "What to look for, and how",
+                                                    gst_crowd_detect_detector_get_type(), defaults.detector, flags));
+  g_object_class_install_property(
+      object_class, PROP_CASCADE,
+      g_param_spec_string("cascade", "Cascade",
+                          "XML file of the cascade that face-haar and face-lbp run; unset: the frontal face of package "
+                          "opencv-data",
+                          nullptr, flags));
+  g_object_class_install_property(
+      object_class, PROP_LABEL,
+      g_param_spec_string("label", "Label", "Class name of the candidates; unset: person or face", nullptr, flags));
+}
+
+static void gst_crowd_detect_install_search_properties(GObjectClass* object_class) {
+  const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+  const crowd::Search defaults;
+  g_object_class_install_property(
+      object_class, PROP_SCALE_FACTOR,
+      g_param_spec_double("scale-factor", "Scale factor",
+                          "Ratio between neighbouring window sizes; smaller finds more windows and takes longer", 1.01,
+                          4, defaults.scale_factor, flags));
+  g_object_class_install_property(
+      object_class, PROP_WIN_STRIDE,
+      g_param_spec_int("win-stride", "Window stride",
+                       "people: step between windows, pixels of the frame scaled so that the window is 64x128", 1, 64,
+                       defaults.win_stride, flags));
+  g_object_class_install_property(
+      object_class, PROP_PADDING,
+      g_param_spec_int("padding", "Padding",
+                       "people: how far windows may leave the frame, pixels of the frame scaled so that the window is "
+                       "64x128",
+                       0, 64, defaults.padding, flags));
+  g_object_class_install_property(
+      object_class, PROP_HIT_THRESHOLD,
+      g_param_spec_double("hit-threshold", "Hit threshold", "people: least score, the margin of the SVM", -10, 10,
+                          defaults.hit_threshold, flags));
+  g_object_class_install_property(
+      object_class, PROP_MIN_SIZE,
+      g_param_spec_int(
+          "min-size", "Least size",
+          "Least height of a window in pixels of the frame, which is enlarged for less than the classifier's "
+          "own (people 128, faces 24); a standing person fills 3/4 of the height. 0: 96 for people, the "
+          "classifier's own for faces",
+          0, G_MAXINT16, defaults.min_size, flags));
+  g_object_class_install_property(
+      object_class, PROP_MAX_SIZE,
+      g_param_spec_int("max-size", "Largest size",
+                       "Largest height of a window in pixels of the frame; 0: as large as the frame", 0, G_MAXINT16,
+                       defaults.max_size, flags));
+}
+
+static void gst_crowd_detect_install_output_properties(GObjectClass* object_class) {
+  const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+  const PerFrame defaults;
+  g_object_class_install_property(
+      object_class, PROP_FIT,
+      g_param_spec_enum("fit", "Fit", "people: what the boxes enclose", gst_crowd_detect_fit_get_type(),
+                        defaults.search.body ? FIT_BODY : FIT_WINDOW, flags));
+  g_object_class_install_property(
+      object_class, PROP_MAX_CANDIDATES,
+      g_param_spec_uint(
+          "max-candidates", "Most candidates",
+          "Most windows of a frame to hand on, the best-scored; the meta's count tells how many there were", 1,
+          GST_CROWD_BOXES_MAX_CAPACITY, defaults.max_candidates, flags));
+  g_object_class_install_property(
+      object_class, PROP_INTERVAL,
+      g_param_spec_uint("interval", "Interval",
+                        "Search every n-th frame; frames between carry the candidates of the last one searched", 1,
+                        G_MAXUINT, defaults.interval, flags));
+  g_object_class_install_property(
+      object_class, PROP_STATS,
+      g_param_spec_boxed("stats", "Statistics",
+                         "Since the start: frames seen and searched, candidates handed on, overflow dropped, failures "
+                         "(frames that could not be searched), search-time in ns",
+                         GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+}
+
+static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
+  auto* object_class = G_OBJECT_CLASS(klass);
+  auto* element_class = GST_ELEMENT_CLASS(klass);
+  auto* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
+  GST_DEBUG_CATEGORY_INIT(crowd_detect_debug, "crowddetect", 0, "candidates from OpenCV's detectors");
+
+  object_class->set_property = gst_crowd_detect_set_property;
+  object_class->get_property = gst_crowd_detect_get_property;
+  object_class->finalize = gst_crowd_detect_finalize;
+  gst_crowd_detect_install_model_properties(object_class);
+  gst_crowd_detect_install_search_properties(object_class);
+  gst_crowd_detect_install_output_properties(object_class);
+
+  gst_element_class_set_static_metadata(element_class, "Crowd detector", "Filter/Analyzer/Video",
+                                        "Attaches the raw windows of OpenCV's people and face detectors as candidates",
+                                        "gst-crowd authors");
+  gst_element_class_add_static_pad_template(element_class, &sink_template);
+  gst_element_class_add_static_pad_template(element_class, &src_template);
+  gst_type_mark_as_plugin_api(gst_crowd_detect_detector_get_type(), static_cast<GstPluginAPIFlags>(0));
+  gst_type_mark_as_plugin_api(gst_crowd_detect_fit_get_type(), static_cast<GstPluginAPIFlags>(0));
+
+  transform_class->start = gst_crowd_detect_start;
+  transform_class->stop = gst_crowd_detect_stop;
+  transform_class->set_caps = gst_crowd_detect_set_caps;
+  transform_class->sink_event = gst_crowd_detect_sink_event;
+  transform_class->transform_ip = gst_crowd_detect_transform_ip;
+  transform_class->passthrough_on_same_caps = FALSE;
+}
+
+static void gst_crowd_detect_init(GstCrowdDetect* self) {
+  self->impl = new GstCrowdDetectImpl;
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), FALSE);
+}

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "windows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <opencv2/imgproc.hpp>
+#include <opencv2/objdetect.hpp>
+#include <tuple>
+
+namespace crowd {
+
+namespace {
+
+// The training windows hold the person with a border of 1/8 of the height above and below; 3/16 of the width on either
+// side leaves room for arms and stride.
+constexpr float body_margin_x = 3.0F / 16;
+constexpr float body_margin_y = 1.0F / 8;
+
+// Persons of about 72 pixels, the far half of a street scene in standard definition.
+constexpr int people_min_size = 96;
+
+// A window of the zoomed image.
+struct Hit {
+  cv::Rect rect;
+  double score;
+};
+
+void sort_hits(std::vector<Hit>& hits) {
+  const auto key = [](const Hit& hit) {
+    return std::tuple(hit.rect.height, hit.rect.y, hit.rect.x, hit.rect.width, hit.score);
+  };
+  std::sort(hits.begin(), hits.end(), [key](const Hit& a, const Hit& b) { return key(a) < key(b); });
+}
+
+Window to_window(const Hit& hit, double zoom) {
+  const auto scaled = [zoom](int value) { return static_cast<float>(value / zoom); };
+  const cv::Rect& rect = hit.rect;
+  return {scaled(rect.x), scaled(rect.y), scaled(rect.x + rect.width), scaled(rect.y + rect.height),
+          static_cast<float>(hit.score)};
+}
+
+void shrink_to_body(Window& window) {
+  const float dx = (window.x2 - window.x1) * body_margin_x;
+  const float dy = (window.y2 - window.y1) * body_margin_y;
+  window = {window.x1 + dx, window.y1 + dy, window.x2 - dx, window.y2 - dy, window.score};
+}
+
+// Both classifiers search from their own window size upwards, so other smallest sizes are had by scaling the image.
+cv::Mat zoomed(const cv::Mat& grey, double zoom, cv::Mat& scratch) {
+  if (zoom == 1)
+    return grey;
+  cv::resize(grey, scratch, {}, zoom, zoom, zoom > 1 ? cv::INTER_LINEAR : cv::INTER_AREA);
+  return scratch;
+}
+
+class PeopleFinder final : public WindowFinder {
+ public:
+  PeopleFinder() {
+    hog_.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());
+  }
+
+  void find(const cv::Mat& grey, const Search& search, std::vector<Window>& windows) override {
+    windows.clear();
+    const int own = hog_.winSize.height;
+    const double zoom = static_cast<double>(own) / (search.min_size > 0 ? search.min_size : people_min_size);
+    // OpenCV would search an image below its window as if it had about 2^64 positions.
+    if (std::lround(grey.cols * zoom) < hog_.winSize.width || std::lround(grey.rows * zoom) < own)
+      return;
+    hog_.nlevels = levels(own / zoom, search);
+    if (hog_.nlevels == 0)
+      return;
+    hog_.detectMultiScale(zoomed(grey, zoom, scratch_), rects_, scores_, search.hit_threshold,
+                          {search.win_stride, search.win_stride}, {search.padding, search.padding}, search.scale_factor,
+                          0);
+    hits_.clear();
+    for (std::size_t i = 0; i < rects_.size(); i++)
+      hits_.push_back({rects_[i], scores_[i]});
+    sort_hits(hits_);
+    for (const Hit& hit : hits_) {
+      windows.push_back(to_window(hit, zoom));
+      if (search.body)
+        shrink_to_body(windows.back());
+    }
+  }
+
+ private:
+  static int levels(double smallest, const Search& search) {
+    int count = 0;
+    for (double height = smallest; count < cv::HOGDescriptor::DEFAULT_NLEVELS; height *= search.scale_factor, count++)
+      if (search.max_size > 0 && height > search.max_size)
+        break;
+    return count;
+  }
+
+  cv::HOGDescriptor hog_;
+  cv::Mat scratch_;
+  std::vector<cv::Rect> rects_;
+  std::vector<double> scores_;
+  std::vector<Hit> hits_;
+};
+
+class CascadeFinder final : public WindowFinder {
+ public:
+  bool load(const std::string& path) {
+    // The number of stages, which tells an accepted window from one that only came far, has no accessor.
+    const cv::FileStorage file(path, cv::FileStorage::READ);
+    if (!file.isOpened())
+      return false;
+    stages_ = static_cast<int>(file.getFirstTopLevelNode()["stages"].size());
+    return stages_ > 0 && cascade_.load(path) && !cascade_.empty();
+  }
+
+  void find(const cv::Mat& grey, const Search& search, std::vector<Window>& windows) override {
+    windows.clear();
+    const cv::Size own = cascade_.getOriginalWindowSize();
+    const bool enlarge = search.min_size > 0 && search.min_size < own.height;
+    const double zoom = enlarge ? static_cast<double>(own.height) / search.min_size : 1;
+    const auto size = [zoom, own](int height) {
+      const int scaled = cvRound(height * zoom);
+      return height > 0 ? cv::Size(cvRound(static_cast<double>(scaled) * own.width / own.height), scaled) : cv::Size();
+    };
+    cascade_.detectMultiScale(zoomed(grey, zoom, scratch_), rects_, levels_, scores_, search.scale_factor, 0, 0,
+                              size(search.min_size), size(search.max_size), true);
+    hits_.clear();
+    for (std::size_t i = 0; i < rects_.size(); i++)
+      if (levels_[i] == stages_)
+        hits_.push_back({rects_[i], scores_[i]});
+    sort_hits(hits_);
+    for (const Hit& hit : hits_)
+      windows.push_back(to_window(hit, zoom));
+  }
+
+ private:
+  int stages_ = 0;
+  cv::CascadeClassifier cascade_;
+  cv::Mat scratch_;
+  std::vector<cv::Rect> rects_;
+  std::vector<int> levels_;
+  std::vector<double> scores_;
+  std::vector<Hit> hits_;
+};
+
+}  // namespace
+
+std::unique_ptr<WindowFinder> make_people_finder() {
+  return std::make_unique<PeopleFinder>();
+}
+
+std::unique_ptr<WindowFinder> make_cascade_finder(const std::string& path) {
+  auto finder = std::make_unique<CascadeFinder>();
+  if (!finder->load(path))
+    return nullptr;
+  return finder;
+}
+
+void keep_best(std::vector<Window>& windows, std::size_t capacity) {
+  if (windows.size() <= capacity)
+    return;
+  std::vector<std::size_t> order(windows.size());
+  for (std::size_t i = 0; i < order.size(); i++)
+    order[i] = i;
+  const auto better = [&windows](std::size_t a, std::size_t b) {
+    return std::tuple(-windows[a].score, a) < std::tuple(-windows[b].score, b);
+  };
+  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(capacity), order.end(), better);
+  order.resize(capacity);
+  std::sort(order.begin(), order.end());
+  for (std::size_t i = 0; i < capacity; i++)
+    windows[i] = windows[order[i]];
+  windows.resize(capacity);
+}
+
+}  // namespace crowd

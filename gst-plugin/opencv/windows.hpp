@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * windows.hpp: OpenCV's sliding-window detectors, before any grouping.
+ *
+ * A finder searches an 8-bit grey image and gives every window its classifier accepts, as OpenCV's own
+ * detectMultiScale() with grouping switched off does. The order is fixed (small windows first, then top to bottom, left
+ * to right, then by score), although OpenCV's threads hand the windows over in any order: the same image gives the
+ * same list on any number of cores.
+ *
+ * Finders are used from one thread at a time. They throw cv::Exception or std::bad_alloc where OpenCV does.
+ */
+#pragma once
+
+#include <memory>
+#include <opencv2/core.hpp>
+#include <string>
+#include <vector>
+
+namespace crowd {
+
+/** A window: x1 y1 x2 y2 in pixels of the image searched, half-open; the classifier's margin as score. */
+struct Window {
+  float x1, y1, x2, y2;
+  float score;
+  bool operator==(const Window&) const = default;
+};
+
+/** How to search. Sizes are pixels of the image. */
+struct Search {
+  double scale_factor = 1.05;  ///< ratio between neighbouring window sizes, > 1
+  int win_stride = 8;          ///< step of the HOG window, pixels of the scaled image
+  int padding = 8;             ///< how far a HOG window may leave the image, pixels of the scaled image
+  double hit_threshold = 0;    ///< least HOG score
+  int min_size = 0;   ///< least window height; the image is enlarged for less than the classifier's own height.
+                      ///< 0: 96 for people, the cascade's own
+  int max_size = 0;   ///< largest window height; 0: the image
+  bool body = false;  ///< shrink HOG windows to the part that the person fills
+};
+
+class WindowFinder {
+ public:
+  virtual ~WindowFinder() = default;
+  /** Fills `windows` with what `grey` (CV_8UC1, any size) holds. */
+  virtual void find(const cv::Mat& grey, const Search& search, std::vector<Window>& windows) = 0;
+};
+
+/** OpenCV's people detector: HOG in windows of 64x128 with the SVM that OpenCV ships in its code. */
+std::unique_ptr<WindowFinder> make_people_finder();
+
+/** A Haar or LBP cascade from an XML file; null if OpenCV cannot read a cascade from it. */
+std::unique_ptr<WindowFinder> make_cascade_finder(const std::string& path);
+
+/** Keeps the `capacity` best-scored windows, in the order they had. */
+void keep_best(std::vector<Window>& windows, std::size_t capacity);
+
+}  // namespace crowd
