@@ -5,7 +5,6 @@
 
 #include <gst/gst.h>
 
-#include <cmath>
 #include <memory>
 #include <sstream>
 
@@ -19,6 +18,8 @@ struct RawOptions {
   gchar** words = nullptr;
   gdouble every_seconds = 1.0;
   gint64 every_frames = 0;
+  gdouble from_seconds = 0.0;
+  gdouble to_seconds = 0.0;
   gboolean quiet = FALSE;
 
   ~RawOptions() {
@@ -39,6 +40,8 @@ std::unique_ptr<GOptionContext, decltype(&g_option_context_free)> make_context(R
       {"every", 'e', 0, G_OPTION_ARG_DOUBLE, &raw.every_seconds, "Seconds between two values of --set (1)", "SECONDS"},
       {"every-frames", 'n', 0, G_OPTION_ARG_INT64, &raw.every_frames,
        "Frames between two values of --set, instead of --every", "FRAMES"},
+      {"from", 'f', 0, G_OPTION_ARG_DOUBLE, &raw.from_seconds, "Where in the stream to begin (0)", "SECONDS"},
+      {"to", 't', 0, G_OPTION_ARG_DOUBLE, &raw.to_seconds, "Where in the stream to end (its end)", "SECONDS"},
       {"quiet", 'q', 0, G_OPTION_ARG_NONE, &raw.quiet, "No line a second, just the summary", nullptr},
       {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw.words, nullptr, "PIPELINE"},
       {}};
@@ -51,6 +54,20 @@ std::unique_ptr<GOptionContext, decltype(&g_option_context_free)> make_context(R
   g_option_context_add_main_entries(context, entries, nullptr);
   g_option_context_add_group(context, gst_init_get_option_group());
   return {context, g_option_context_free};
+}
+
+/** What is wrong with a number of the command line, or null. */
+const char* wrong_number(const RawOptions& raw) {
+  constexpr double kMostSeconds = 1e6;
+  if (!(raw.every_seconds >= 0.001 && raw.every_seconds <= kMostSeconds))
+    return "--every must be from 0.001 to 1000000 seconds";
+  if (raw.every_frames < 0)
+    return "--every-frames must not be negative";
+  if (!(raw.from_seconds >= 0 && raw.from_seconds <= kMostSeconds))
+    return "--from must be from 0 to 1000000 seconds";
+  if (raw.to_seconds != 0 && !(raw.to_seconds > raw.from_seconds && raw.to_seconds <= kMostSeconds))
+    return "--to must be later than --from";
+  return nullptr;
 }
 
 }  // namespace
@@ -80,8 +97,8 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
   if (!raw.words)
     return usage_error(
         "no pipeline given, for example: videotestsrc num-buffers=100 ! crowdinject ! crowdnms ! fakesink");
-  if (!std::isfinite(raw.every_seconds) || raw.every_seconds <= 0 || raw.every_frames < 0)
-    return usage_error("--every and --every-frames must be positive");
+  if (const char* wrong = wrong_number(raw))
+    return usage_error(wrong);
 
   Options options;
   for (gchar** set = raw.sets; set && *set; set++) {
@@ -94,6 +111,8 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
     options.words.emplace_back(*word);
   options.every_seconds = raw.every_seconds;
   options.every_frames = static_cast<std::uint64_t>(raw.every_frames);
+  options.from_seconds = raw.from_seconds;
+  options.to_seconds = raw.to_seconds;
   options.quiet = raw.quiet;
   return options;
 }

@@ -22,6 +22,8 @@ struct Options {
   std::vector<Sweep> sweeps;
   double every_seconds = 1.0;      // time between two values of a sweep; not used if every_frames > 0
   std::uint64_t every_frames = 0;  // frames between two values of a sweep
+  double from_seconds = 0.0;       // where in the stream to begin
+  double to_seconds = 0.0;         // where to end; 0: at its end
   bool quiet = false;              // no line a second
   std::vector<std::string> words;  // the pipeline description, one shell word each
 };

@@ -26,6 +26,22 @@ std::optional<std::uint64_t> positive_property(GstElement* element, const char* 
   return static_cast<std::uint64_t>(value);
 }
 
+/** The first element of an iterator (transfer full, both) for which `wanted` is true, or null. */
+template <typename Predicate>
+GstElement* first_of(GstIterator* elements, Predicate wanted) {
+  GstElement* found = nullptr;
+  GValue item = G_VALUE_INIT;
+  while (!found && gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
+    auto* element = GST_ELEMENT(g_value_get_object(&item));
+    if (wanted(element))
+      found = GST_ELEMENT(gst_object_ref(element));
+    g_value_reset(&item);
+  }
+  g_value_unset(&item);
+  gst_iterator_free(elements);
+  return found;
+}
+
 }  // namespace
 
 void find_plugins() {
@@ -57,35 +73,25 @@ GstElement* parse_pipeline(const char* program, const std::vector<std::string>& 
 }
 
 GstElement* find_element(GstBin* pipeline, const char* factory) {
-  GstElement* found = nullptr;
-  GstIterator* elements = gst_bin_iterate_recurse(pipeline);
-  GValue item = G_VALUE_INIT;
-  while (!found && gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
-    auto* element = GST_ELEMENT(g_value_get_object(&item));
-    if (made_by(element, factory))
-      found = GST_ELEMENT(gst_object_ref(element));
-    g_value_reset(&item);
-  }
-  g_value_unset(&item);
-  gst_iterator_free(elements);
-  return found;
+  return first_of(gst_bin_iterate_recurse(pipeline),
+                  [factory](GstElement* element) { return made_by(element, factory); });
+}
+
+GstElement* any_sink(GstBin* pipeline) {
+  return first_of(gst_bin_iterate_sinks(pipeline), [](GstElement*) { return true; });
 }
 
 std::optional<std::uint64_t> frame_limit(GstBin* pipeline) {
   std::optional<std::uint64_t> limit;
-  GstIterator* elements = gst_bin_iterate_recurse(pipeline);
-  GValue item = G_VALUE_INIT;
-  while (gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
-    auto* element = GST_ELEMENT(g_value_get_object(&item));
+  GstElement* none = first_of(gst_bin_iterate_recurse(pipeline), [&limit](GstElement* element) {
     for (const char* name : {"num-buffers", "eos-after"}) {
       const auto own = positive_property(element, name);
       if (own)
         limit = std::min(limit.value_or(*own), *own);
     }
-    g_value_reset(&item);
-  }
-  g_value_unset(&item);
-  gst_iterator_free(elements);
+    return false;
+  });
+  gst_clear_object(&none);
   return limit;
 }
 

@@ -22,6 +22,9 @@ GstElement* parse_pipeline(const char* program, const std::vector<std::string>& 
 /** The first element of the pipeline that a factory made, from the sink up (transfer full, nullable). */
 GstElement* find_element(GstBin* pipeline, const char* factory);
 
+/** One of the sinks of the pipeline (transfer full, nullable). */
+GstElement* any_sink(GstBin* pipeline);
+
 /** How many frames the pipeline was told to stop after: the least num-buffers of a source or eos-after of an identity.
  */
 std::optional<std::uint64_t> frame_limit(GstBin* pipeline);

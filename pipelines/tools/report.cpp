@@ -47,6 +47,22 @@ std::string text_of(const GstStructure* structure, const char* field) {
   return text ? text : "unknown";
 }
 
+/** How many frames of the current rate of an element's sink pad a duration holds. */
+std::optional<std::uint64_t> frames_in(GstElement* element, gint64 duration) {
+  GstPad* pad = gst_element_get_static_pad(element, "sink");
+  GstCaps* caps = pad ? gst_pad_get_current_caps(pad) : nullptr;
+  gst_clear_object(&pad);
+  gint numerator = 0;
+  gint denominator = 1;
+  if (caps)
+    gst_structure_get_fraction(gst_caps_get_structure(caps, 0), "framerate", &numerator, &denominator);
+  gst_clear_caps(&caps);
+  if (numerator <= 0 || denominator <= 0)
+    return std::nullopt;
+  return gst_util_uint64_scale_round(static_cast<guint64>(duration), static_cast<guint64>(numerator),
+                                     static_cast<guint64>(denominator) * GST_SECOND);
+}
+
 /** What did not make it through, each kind with its remedy where there is one. */
 std::string losses(const GstStructure* stats) {
   struct Loss {
@@ -74,29 +90,38 @@ std::optional<FrameCounts> read_frame_counts(const GstStructure* message) {
   return FrameCounts{count_of(message, "candidates"), count_of(message, "survivors"), count_of(message, "nms-time")};
 }
 
-double progress(GstElement* pipeline, std::uint64_t frames, std::optional<std::uint64_t> expected_frames) {
-  if (expected_frames)
-    return std::min(1.0, static_cast<double>(frames) / static_cast<double>(*expected_frames));
+Progress query_progress(GstElement* element, std::uint64_t frames, std::optional<std::uint64_t> limit) {
+  Progress progress{std::nullopt, limit};
   gint64 position = 0;
   gint64 duration = 0;
-  if (!gst_element_query_position(pipeline, GST_FORMAT_TIME, &position) ||
-      !gst_element_query_duration(pipeline, GST_FORMAT_TIME, &duration) || duration <= 0)
-    return -1.0;
-  return std::clamp(static_cast<double>(position) / static_cast<double>(duration), 0.0, 1.0);
+  if (gst_element_query_duration(element, GST_FORMAT_TIME, &duration) && duration > 0) {
+    if (gst_element_query_position(element, GST_FORMAT_TIME, &position))
+      progress.share = std::clamp(static_cast<double>(position) / static_cast<double>(duration), 0.0, 1.0);
+    if (const auto own = frames_in(element, duration))
+      progress.frames = std::min(*own, limit.value_or(*own));
+  }
+  if (progress.frames)
+    progress.share = std::min(1.0, static_cast<double>(frames) / static_cast<double>(*progress.frames));
+  return progress;
 }
 
-std::string progress_line(const Tally& tally, std::optional<std::uint64_t> expected_frames, double fps, double done,
-                          double seconds) {
-  std::string line = format("frame %5llu", static_cast<unsigned long long>(tally.frames));
-  if (expected_frames)
-    line += format("/%llu", static_cast<unsigned long long>(*expected_frames));
-  line += format("  candidates %5llu  survivors %4llu  nms %.3f ms  %.1f fps",
-                 static_cast<unsigned long long>(tally.last.candidates),
-                 static_cast<unsigned long long>(tally.last.survivors), ms(tally.last.nms_ns), fps);
-  if (done >= 0)
-    line += format("  %3.0f %%", 100 * done);
-  if (done > 0 && done < 1)
-    line += "  " + duration_text(seconds * (1 - done) / done) + " to go";
+std::string progress_line(const Tally* tally, const Progress& progress, double fps, double seconds) {
+  std::string line;
+  if (tally) {
+    line = format("frame %5llu", static_cast<unsigned long long>(tally->frames));
+    if (progress.frames)
+      line += format("/%llu", static_cast<unsigned long long>(*progress.frames));
+    line += format("  candidates %5llu  survivors %4llu  nms %.3f ms  %.1f fps",
+                   static_cast<unsigned long long>(tally->last.candidates),
+                   static_cast<unsigned long long>(tally->last.survivors), ms(tally->last.nms_ns), fps);
+  } else {
+    line = "playing since " + duration_text(seconds);
+  }
+  const double share = progress.share.value_or(0.0);
+  if (progress.share)
+    line += format("  %3.0f %%", 100 * share);
+  if (share > 0 && share < 1)
+    line += "  " + duration_text(seconds * (1 - share) / share) + " to go";
   return line;
 }
 

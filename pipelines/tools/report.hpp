@@ -16,13 +16,19 @@ namespace crowd {
 /** The counts of a "crowdnms" element message, or nothing if it is another one. */
 std::optional<FrameCounts> read_frame_counts(const GstStructure* message);
 
-/** How much of the run is over, from 0 to 1: by frames where their number is expected, else by the stream's duration;
- *  negative if nobody knows. */
-double progress(GstElement* pipeline, std::uint64_t frames, std::optional<std::uint64_t> expected_frames);
+/** How far a run is. */
+struct Progress {
+  std::optional<double> share;          // of the whole, from 0 to 1
+  std::optional<std::uint64_t> frames;  // in the whole
+};
 
-/** One line, no newline: `frame 120/795  candidates 153  survivors 9  nms 0.12 ms  9.8 fps  15 %  1:08 to go`. */
-std::string progress_line(const Tally& tally, std::optional<std::uint64_t> expected_frames, double fps, double done,
-                          double seconds);
+/** Asks `element` for the stream's position, duration and frame rate; `limit` is the number of frames that the pipeline
+ *  will stop after, if there is one. */
+Progress query_progress(GstElement* element, std::uint64_t frames, std::optional<std::uint64_t> limit);
+
+/** One line, no newline: `frame 120/795  candidates 153  survivors 9  nms 0.12 ms  9.8 fps  15 %  1:08 to go`.
+ *  tally: null without a crowdnms. */
+std::string progress_line(const Tally* tally, const Progress& progress, double fps, double seconds);
 
 /** Some lines on a whole run, the last of them its outcome. stats: the property of crowdnms, null without one. */
 std::string summary(const Tally& tally, const GstStructure* stats, double seconds, bool interrupted);

@@ -6,6 +6,7 @@
 #include <glib-unix.h>
 
 #include <csignal>
+#include <utility>
 #include <variant>
 
 #include "pipeline.hpp"
@@ -60,7 +61,7 @@ int Run::play() {
     timers.push_back(g_timeout_add(static_cast<guint>(options_.every_seconds * kSecondMs), on_sweep, this));
 
   started_us_ = last_line_us_ = g_get_monotonic_time();
-  gst_element_set_state(pipeline_, GST_STATE_PLAYING);
+  gst_element_set_state(pipeline_, starts_elsewhere() ? GST_STATE_PAUSED : GST_STATE_PLAYING);
   g_main_loop_run(loop_);
 
   if (!failed_)
@@ -97,6 +98,10 @@ void Run::take_message(GstMessage* message) {
         if (const auto counts = read_frame_counts(gst_message_get_structure(message)))
           tally_.add(*counts);
       break;
+    case GST_MESSAGE_ASYNC_DONE:
+      if (starts_elsewhere() && !std::exchange(started_elsewhere_, true))
+        start_elsewhere();
+      break;
     case GST_MESSAGE_LATENCY:
       gst_bin_recalculate_latency(GST_BIN(pipeline_));
       break;
@@ -111,12 +116,38 @@ void Run::take_message(GstMessage* message) {
 void Run::take_error(GstMessage* message) {
   if (!failed_)
     print_error(kProgram, message);
+  fail(nullptr);
+}
+
+void Run::fail(const char* text) {
+  if (text)
+    g_printerr("%s: %s\n", kProgram, text);
   failed_ = true;
   g_main_loop_quit(loop_);
 }
 
 void Run::restart_clock() {
   gst_element_set_state(pipeline_, GST_STATE_PAUSED);
+  gst_element_set_state(pipeline_, GST_STATE_PLAYING);
+}
+
+bool Run::starts_elsewhere() const {
+  return options_.from_seconds > 0 || options_.to_seconds > 0;
+}
+
+/** Once there is a first frame: seeks, and plays from there. What was counted until then is not of this run. */
+void Run::start_elsewhere() {
+  const auto from = static_cast<gint64>(options_.from_seconds * GST_SECOND);
+  const auto to = static_cast<gint64>(options_.to_seconds * GST_SECOND);
+  const auto flags = static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE);
+  GstElement* sink = any_sink(GST_BIN(pipeline_));
+  const bool sought = sink && gst_element_seek(sink, 1.0, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, from,
+                                               to > 0 ? GST_SEEK_TYPE_SET : GST_SEEK_TYPE_NONE, to);
+  gst_clear_object(&sink);
+  if (!sought)
+    return fail("--from, --to: this stream cannot be sought in; leave them out");
+  tally_ = {};
+  last_line_frames_ = 0;
   gst_element_set_state(pipeline_, GST_STATE_PLAYING);
 }
 
@@ -128,9 +159,7 @@ gboolean Run::on_second(gpointer self) {
 gboolean Run::on_interrupt(gpointer self) {
   auto* run = static_cast<Run*>(self);
   if (run->interrupted_) {
-    g_printerr("%s: stopped at once; files may be incomplete\n", kProgram);
-    run->failed_ = true;
-    g_main_loop_quit(run->loop_);
+    run->fail("stopped at once; files may be incomplete");
     return G_SOURCE_CONTINUE;
   }
   run->interrupted_ = true;
@@ -156,9 +185,9 @@ void Run::print_progress() {
   last_line_us_ = now;
   last_line_frames_ = tally_.frames;
 
-  const double done = progress(pipeline_, tally_.frames, expected_frames_);
-  const std::string line = progress_line(tally_, expected_frames_, fps, done, seconds());
-  g_print("%s\n", line.c_str());
+  const Progress progress =
+      nms_ ? query_progress(nms_, tally_.frames, expected_frames_) : query_progress(pipeline_, 0, std::nullopt);
+  g_print("%s\n", progress_line(nms_ ? &tally_ : nullptr, progress, fps, seconds()).c_str());
 }
 
 void Run::print_summary() const {

@@ -40,6 +40,9 @@ class Run {
   void take_message(GstMessage* message);
   void take_error(GstMessage* message);
   void restart_clock();
+  bool starts_elsewhere() const;
+  void start_elsewhere();
+  void fail(const char* text);
   double seconds() const;
   void print_progress();
   void print_summary() const;
@@ -54,6 +57,7 @@ class Run {
   gint64 started_us_ = 0;
   gint64 last_line_us_ = 0;
   std::uint64_t last_line_frames_ = 0;
+  bool started_elsewhere_ = false;
   bool failed_ = false;
   bool interrupted_ = false;
 };
