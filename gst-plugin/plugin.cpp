@@ -3,8 +3,11 @@
 
 #include <gst/gst.h>
 
-static gboolean plugin_init(GstPlugin*) {
+#include "gstcrowdoverlay.h"
+
+static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = TRUE;
+  registered &= GST_ELEMENT_REGISTER(crowdoverlay, plugin);
   return registered;
 }
 

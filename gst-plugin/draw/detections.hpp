@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/** detections.hpp: what crowdoverlay draws, out of the metadata of a buffer. */
+#pragma once
+
+#include <gst/gst.h>
+
+#include <vector>
+
+#include "scene.hpp"
+
+namespace crowd::draw {
+
+/**
+ * The detections of one buffer, sorted into what survived and what did not. Labels belong to the buffer's metadata.
+ *
+ * - Survivors: each GstVideoRegionOfInterestMeta that is a detection and that no "nms" structure marks as not kept. A
+ *   region is a detection if it has no parameters, or one with a `confidence` or `score`; others, say hints for an
+ *   encoder, are left out. Its rectangle is the region's own, in pixels of the frame.
+ * - Candidates: regions marked as not kept, and the boxes of the first GstCrowdBoxesMeta, scaled from the frame size
+ *   that it names to this one.
+ */
+struct Detections {
+  std::vector<Detection> survivors;
+  std::vector<Detection> candidates;
+  Summary summary{};
+  const char* problem = nullptr;  ///< why the candidates of a GstCrowdBoxesMeta could not be read; null if they could
+
+  /** Reads `buffer`, whose frame has `width` times `height` pixels. Keeps its memory from call to call. */
+  void read(GstBuffer* buffer, int width, int height);
+};
+
+}  // namespace crowd::draw

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "frame.hpp"
+
+#include <algorithm>
+
+namespace crowd::draw {
+
+namespace {
+
+ColourSpace colours_of(const GstVideoInfo& info) {
+  ColourSpace space{};
+  space.rgb = GST_VIDEO_INFO_IS_RGB(&info);
+  space.full_range = info.colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255;
+  const auto weights = [&space](int kr, int kb) {
+    space.kr = kr;
+    space.kb = kb;
+  };
+  switch (info.colorimetry.matrix) {
+    case GST_VIDEO_COLOR_MATRIX_BT709:
+      weights(2126, 722);
+      break;
+    case GST_VIDEO_COLOR_MATRIX_BT2020:
+      weights(2627, 593);
+      break;
+    case GST_VIDEO_COLOR_MATRIX_SMPTE240M:
+      weights(2120, 870);
+      break;
+    case GST_VIDEO_COLOR_MATRIX_FCC:
+      weights(3000, 1100);
+      break;
+    default:
+      weights(2990, 1140);
+  }
+  return space;
+}
+
+}  // namespace
+
+Canvas canvas_of(const GstVideoFrame& frame) {
+  Canvas canvas{};
+  canvas.width = GST_VIDEO_FRAME_WIDTH(&frame);
+  canvas.height = GST_VIDEO_FRAME_HEIGHT(&frame);
+  canvas.components = static_cast<int>(GST_VIDEO_FRAME_N_COMPONENTS(&frame));
+  canvas.colours = colours_of(frame.info);
+  canvas.glyph_components = canvas.colours.rgb ? std::min(canvas.components, 3) : 1;
+  for (int i = 0; i < canvas.components; i++)
+    canvas.component[static_cast<std::size_t>(i)] = {
+        .data = GST_VIDEO_FRAME_COMP_DATA(&frame, i),
+        .stride = GST_VIDEO_FRAME_COMP_STRIDE(&frame, i),
+        .advance = GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, i),
+        .shift_x = static_cast<int>(GST_VIDEO_FORMAT_INFO_W_SUB(frame.info.finfo, i)),
+        .shift_y = static_cast<int>(GST_VIDEO_FORMAT_INFO_H_SUB(frame.info.finfo, i)),
+    };
+  return canvas;
+}
+
+}  // namespace crowd::draw
