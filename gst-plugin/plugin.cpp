@@ -3,10 +3,12 @@
 
 #include <gst/gst.h>
 
+#include "gstcrowdinject.h"
 #include "gstcrowdoverlay.h"
 
 static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = TRUE;
+  registered &= GST_ELEMENT_REGISTER(crowdinject, plugin);
   registered &= GST_ELEMENT_REGISTER(crowdoverlay, plugin);
   return registered;
 }

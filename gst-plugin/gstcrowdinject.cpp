@@ -1,0 +1,453 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * SECTION:element-crowdinject
+ * @title: crowdinject
+ * @short_description: candidates without a detector
+ *
+ * Attaches candidates, the overlapping boxes that a detector leaves before clustering, to the frames that pass, as one
+ * #GstCrowdBoxesMeta in pixels of the frame. They come from a synthetic crowd (#crowdinject:scene) or from a file
+ * (#crowdinject:location). The frame itself, in any memory, is not looked at.
+ *
+ * ## Synthetic crowds
+ *
+ * The boxes are a function of scene, seed, candidates, classes and the frame's number, the same on every machine. A
+ * scene is stretched to the frame's size. With #crowdinject:truth the true objects are attached beside, as a
+ * #GstCustomMeta named "GstCrowdTruth": a structure with `objects` (a #GstMemory of 24-byte records: guint32 id, gint32
+ * class, gfloat x1 y1 x2 y2), `count`, `width` and `height` (guint). #crowdinject:truth-location writes them to a file.
+ *
+ * ## Recorded candidates
+ *
+ * MOTChallenge `det.txt`, a line `frame,id,left,top,width,height,conf[,x,y,z]` for each box, frames counting from 1; or
+ * JSON lines, a line for each frame, frames counting from 0 where they are not numbered:
+ *
+ * |[
+ * {"frame": 0, "resolution": {"width": 1920, "height": 1080}, "objects": [
+ *   {"box": [x1, y1, x2, y2], "score": 0.9, "class": 0, "label": "person"}, ...]}
+ * ]|
+ *
+ * (in one line), or with the objects of DL Streamer's gvametaconvert. Only "objects" and "box" are required. A line
+ * that does not fit is skipped and counted, or an error, see #crowdinject:strict.
+ *
+ * ## Frame numbers
+ *
+ * Buffers are counted from 0, anew at each start, flush and segment; with #crowdinject:numbering=timestamp the number
+ * is the stream time in frames, so that boxes stay with their frame when the film is sought in or frames are missing.
+ *
+ * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 videotestsrc num-buffers=300 ! video/x-raw,width=1920,height=1080 ! crowdinject scene=crowd-run !
+ *     crowdnms ! crowdoverlay ! videoconvert ! autovideosink
+ * ]|
+ *
+ * Since: 0.1
+ */
+
+#include "gstcrowdinject.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "gst/crowd/gstcrowdboxesmeta.h"
+#include "gstcrowdinjectsettings.hpp"
+#include "gstcrowdtruth.hpp"
+#include "memorypool.hpp"
+#include "scene/source.hpp"
+#include "scene/truth_file.hpp"
+
+GST_DEBUG_CATEGORY_STATIC(crowd_inject_debug);
+#define GST_CAT_DEFAULT crowd_inject_debug
+
+namespace {
+
+using namespace crowd;
+using inject::LiveSettings;
+using inject::Numbering;
+using inject::Settings;
+
+static_assert(sizeof(scene::Box) == sizeof(GstCrowdBox));
+
+GstMemory* truth_memory_new(guint capacity) {
+  return gst_allocator_alloc(nullptr, sizeof(GstCrowdTruthObject) * capacity, nullptr);
+}
+
+// Room for n in steps of powers of two, so that a crowd that grows does not ask for a new memory on each frame.
+guint room_for(std::size_t n) {
+  constexpr std::size_t least = 64, most = GST_CROWD_BOXES_MAX_CAPACITY;
+  return static_cast<guint>(n >= most ? most : std::max(std::bit_ceil(n), least));
+}
+
+// From start to stop.
+struct State {
+  State(scene::Source the_source, Numbering the_numbering) : source(std::move(the_source)), numbering(the_numbering) {}
+  ~State() {
+    g_clear_pointer(&labels, g_ptr_array_unref);
+  }
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  scene::Source source;
+  Numbering numbering;
+  GPtrArray* labels = nullptr;
+  std::optional<scene::TruthFile> truth_file;
+  MemoryPool boxes_pool{gst_crowd_boxes_memory_new};
+  MemoryPool truth_pool{truth_memory_new};
+  guint capacity = 0;
+  guint truth_capacity = 0;
+  guint64 next_number = 0;
+  bool warned_of_candidates = false;
+  bool warned_of_timestamps = false;
+  gint width = 0, height = 0, fps_n = 0, fps_d = 1;
+};
+
+struct Stats {
+  guint64 frames = 0;
+  guint64 candidates = 0;
+  guint64 clipped = 0;
+  guint64 objects = 0;
+  guint64 skipped_lines = 0;
+};
+
+struct Private {
+  Settings settings;  // object lock
+  Stats stats;        // object lock
+  std::optional<State> state;
+};
+
+}  // namespace
+
+struct _GstCrowdInject {
+  GstBaseTransform parent;
+  Private* priv;
+};
+
+#define gst_crowd_inject_parent_class parent_class
+G_DEFINE_TYPE(GstCrowdInject, gst_crowd_inject, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(crowdinject, "crowdinject", GST_RANK_NONE, GST_TYPE_CROWD_INJECT)
+
+namespace {
+
+GPtrArray* new_labels(const Settings& settings, const std::vector<std::string>& own) {
+  if (settings.labels.empty() && own.empty())
+    return nullptr;
+  GPtrArray* labels = g_ptr_array_new_with_free_func(g_free);
+  if (settings.labels.empty()) {
+    for (const std::string& label : own)
+      g_ptr_array_add(labels, g_strdup(label.c_str()));
+    return labels;
+  }
+  gchar** names = g_strsplit(settings.labels.c_str(), ",", -1);
+  for (gchar** name = names; *name; name++)
+    g_ptr_array_add(labels, g_strdup(g_strstrip(*name)));
+  g_strfreev(names);
+  return labels;
+}
+
+std::optional<scene::Source> open_recording(GstCrowdInject* self, const Settings& settings, Stats& stats) {
+  scene::ReadFailure failure;
+  auto recording = scene::read_recording(settings.location, settings.format, settings.strict, failure);
+  if (!recording) {
+    switch (failure.cause) {
+      case scene::ReadFailure::Cause::not_found:
+        GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("%s", failure.message.c_str()),
+                          ("set location to a det.txt or JSON lines file, or to NULL for a synthetic scene"));
+        break;
+      case scene::ReadFailure::Cause::unreadable:
+        GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("%s", failure.message.c_str()),
+                          ("set location to a det.txt or JSON lines file, or to NULL for a synthetic scene"));
+        break;
+      case scene::ReadFailure::Cause::malformed:
+        GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE, ("%s", failure.message.c_str()), (nullptr));
+        break;
+    }
+    return std::nullopt;
+  }
+  stats.skipped_lines = recording->skipped_lines();
+  if (const auto& bad = recording->first_skipped()) {
+    GST_ELEMENT_WARNING(
+        self, STREAM, DECODE,
+        ("%" G_GUINT64_FORMAT " of the lines of \"%s\" do not fit and were skipped, the first at %s:%" G_GUINT64_FORMAT
+         ": %s.",
+         stats.skipped_lines, settings.location.c_str(), settings.location.c_str(), bad->line, bad->reason.c_str()),
+        ("correct the file, or set strict=true to make this an error"));
+  } else if (recording->size() == 0) {
+    GST_ELEMENT_WARNING(self, STREAM, DECODE,
+                        ("\"%s\" holds no candidates: all frames will pass without.", settings.location.c_str()),
+                        ("set location to a file that a detector wrote"));
+  }
+  const scene::Size recorded{static_cast<float>(settings.recorded_width), static_cast<float>(settings.recorded_height)};
+  return scene::Source(std::move(*recording), recorded);
+}
+
+bool open_truth_file(GstCrowdInject* self, State& state, const std::string& location) {
+  if (location.empty())
+    return true;
+  if (!state.source.has_objects()) {
+    GST_ELEMENT_WARNING(self, RESOURCE, SETTINGS, ("A recording has no true objects: truth-location is not written."),
+                        ("set truth-location to NULL, or location to NULL for a synthetic scene"));
+    return true;
+  }
+  state.truth_file.emplace(location);
+  if (state.truth_file->ok())
+    return true;
+  GST_ELEMENT_ERROR(self, RESOURCE, OPEN_WRITE,
+                    ("\"%s\" cannot be written: %s.", location.c_str(), state.truth_file->error().c_str()),
+                    ("set truth-location to a file in a folder that can be written, or to NULL"));
+  return false;
+}
+
+gboolean crowd_inject_start(GstBaseTransform* base) {
+  auto* self = GST_CROWD_INJECT(base);
+  Private& priv = *self->priv;
+  GST_OBJECT_LOCK(self);
+  const Settings settings = priv.settings;
+  GST_OBJECT_UNLOCK(self);
+  if ((settings.recorded_width == 0) != (settings.recorded_height == 0)) {
+    GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("recorded-width and recorded-height go together, one of them is 0."),
+                      ("set both, or neither"));
+    return FALSE;
+  }
+  Stats stats;
+  auto source =
+      settings.location.empty() ? std::optional<scene::Source>(settings.scene) : open_recording(self, settings, stats);
+  if (!source)
+    return FALSE;
+  State& state = priv.state.emplace(std::move(*source), settings.numbering);
+  state.labels = new_labels(settings, state.source.labels());
+  if (!open_truth_file(self, state, settings.truth_location)) {
+    priv.state.reset();
+    return FALSE;
+  }
+  GST_OBJECT_LOCK(self);
+  priv.stats = stats;
+  GST_OBJECT_UNLOCK(self);
+  return TRUE;
+}
+
+void drop_truth_file(GstCrowdInject* self, State& state) {
+  GST_ELEMENT_WARNING(self, RESOURCE, WRITE,
+                      ("Writing truth-location failed: %s. The file is incomplete.", state.truth_file->error().c_str()),
+                      ("make room there, or set truth-location elsewhere"));
+  state.truth_file.reset();
+}
+
+gboolean crowd_inject_stop(GstBaseTransform* base) {
+  auto* self = GST_CROWD_INJECT(base);
+  State& state = *self->priv->state;
+  if (state.truth_file && !state.truth_file->close())
+    drop_truth_file(self, state);
+  self->priv->state.reset();
+  return TRUE;
+}
+
+gboolean crowd_inject_set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
+  auto* self = GST_CROWD_INJECT(base);
+  State& state = *self->priv->state;
+  const GstStructure* structure = gst_caps_get_structure(caps, 0);
+  if (!gst_structure_get_int(structure, "width", &state.width) ||
+      !gst_structure_get_int(structure, "height", &state.height) || state.width <= 0 || state.height <= 0) {
+    GST_ELEMENT_ERROR(
+        self, STREAM, FORMAT, ("The frame's width and height are not known: boxes cannot be placed on it."),
+        ("put a capsfilter with width and height before this element; the caps are %" GST_PTR_FORMAT, caps));
+    return FALSE;
+  }
+  state.fps_n = 0;
+  gst_structure_get_fraction(structure, "framerate", &state.fps_n, &state.fps_d);
+  return TRUE;
+}
+
+gboolean crowd_inject_sink_event(GstBaseTransform* base, GstEvent* event) {
+  auto* self = GST_CROWD_INJECT(base);
+  State& state = *self->priv->state;
+  switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_FLUSH_STOP:
+    case GST_EVENT_SEGMENT:
+      state.next_number = 0;
+      break;
+    case GST_EVENT_EOS:
+      if (state.truth_file && !state.truth_file->flush())
+        drop_truth_file(self, state);
+      break;
+    default:
+      break;
+  }
+  return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(base, event);
+}
+
+GstClockTime stream_time_of(GstCrowdInject* self, GstBuffer* buffer) {
+  const GstSegment* segment = &GST_BASE_TRANSFORM(self)->segment;
+  if (segment->format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(buffer))
+    return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_stream_time(segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+}
+
+guint64 number_of(GstCrowdInject* self, State& state, GstClockTime stream_time) {
+  const guint64 counted = state.next_number++;
+  if (state.numbering == Numbering::counter)
+    return counted;
+  if (GST_CLOCK_TIME_IS_VALID(stream_time) && state.fps_n > 0 && state.fps_d > 0)
+    return gst_util_uint64_scale_round(stream_time, static_cast<guint64>(state.fps_n),
+                                       static_cast<guint64>(state.fps_d) * GST_SECOND);
+  if (!std::exchange(state.warned_of_timestamps, true))
+    GST_WARNING_OBJECT(self, "numbering=timestamp, but there is no %s: counting buffers instead",
+                       state.fps_n > 0 ? "timestamp on the buffer" : "framerate in the caps; put a videorate before");
+  return counted;
+}
+
+void remove_candidates(GstCrowdInject* self, State& state, GstBuffer* buffer) {
+  while (GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer)) {
+    if (!std::exchange(state.warned_of_candidates, true))
+      GST_WARNING_OBJECT(self, "frames already carry candidates, these are replaced; use one source of candidates");
+    if (!gst_buffer_remove_meta(buffer, &meta->meta))
+      break;
+  }
+}
+
+// The number of candidates that did not fit, or nothing if there is no memory.
+std::optional<std::size_t> attach_candidates(State& state, GstBuffer* buffer, const scene::DetectionsView& candidates,
+                                             guint max_candidates) {
+  state.capacity = max_candidates ? max_candidates : std::max(state.capacity, room_for(candidates.boxes.size()));
+  MemoryRef memory = state.boxes_pool.acquire(state.capacity);
+  GstCrowdBoxesMap map;
+  if (!memory || !gst_crowd_boxes_map_memory(&map, memory.get(), state.capacity, GST_MAP_WRITE))
+    return std::nullopt;
+  const std::size_t n = std::min<std::size_t>(candidates.boxes.size(), state.capacity);
+  std::transform(candidates.boxes.begin(), candidates.boxes.begin() + static_cast<std::ptrdiff_t>(n), map.boxes,
+                 [](const scene::Box& box) {
+                   return GstCrowdBox{box.x1, box.y1, box.x2, box.y2};
+                 });
+  std::copy_n(candidates.scores.begin(), n, map.scores);
+  std::copy_n(candidates.classes.begin(), n, map.classes);
+  *map.count = static_cast<guint32>(candidates.boxes.size());
+  gst_crowd_boxes_unmap(&map);
+  gst_buffer_add_crowd_boxes_meta(buffer, memory.release(), state.capacity, static_cast<guint>(state.width),
+                                  static_cast<guint>(state.height), state.labels);
+  return candidates.boxes.size() - n;
+}
+
+bool attach_truth(State& state, GstBuffer* buffer, const std::vector<scene::Object>& objects) {
+  state.truth_capacity = std::max(state.truth_capacity, room_for(objects.size()));
+  const MemoryRef memory = state.truth_pool.acquire(state.truth_capacity);
+  GstMapInfo map;
+  if (!memory || !gst_memory_map(memory.get(), &map, GST_MAP_WRITE))
+    return false;
+  auto* records = reinterpret_cast<GstCrowdTruthObject*>(map.data);
+  std::ranges::transform(objects, records, [](const scene::Object& object) {
+    const scene::Box& box = object.box;
+    return GstCrowdTruthObject{object.id, object.object_class, box.x1, box.y1, box.x2, box.y2};
+  });
+  gst_memory_unmap(memory.get(), &map);
+  GstCustomMeta* meta = gst_buffer_add_custom_meta(buffer, gst_crowd_truth_meta_name);
+  gst_structure_set(gst_custom_meta_get_structure(meta), "objects", GST_TYPE_MEMORY, memory.get(), "count", G_TYPE_UINT,
+                    static_cast<guint>(objects.size()), "width", G_TYPE_UINT, static_cast<guint>(state.width), "height",
+                    G_TYPE_UINT, static_cast<guint>(state.height), nullptr);
+  return true;
+}
+
+GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
+  auto* self = GST_CROWD_INJECT(base);
+  State& state = *self->priv->state;
+  const GstClockTime stream_time = stream_time_of(self, buffer);
+  if (GST_CLOCK_TIME_IS_VALID(stream_time))
+    gst_object_sync_values(GST_OBJECT(self), stream_time);
+  GST_OBJECT_LOCK(self);
+  const LiveSettings live = self->priv->settings.live;
+  GST_OBJECT_UNLOCK(self);
+
+  const guint64 number = number_of(self, state, stream_time);
+  const scene::Size frame{static_cast<float>(state.width), static_cast<float>(state.height)};
+  const scene::DetectionsView candidates = state.source.frame({number, frame, live.candidates, live.loop});
+  const auto& objects = state.source.objects();
+
+  remove_candidates(self, state, buffer);
+  const auto clipped = attach_candidates(state, buffer, candidates, live.max_candidates);
+  const bool wants_truth = live.truth && state.source.has_objects();
+  if (!clipped || (wants_truth && !attach_truth(state, buffer, objects))) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
+                      ("There is no memory for %zu candidates.", candidates.boxes.size()),
+                      ("lower candidates or max-candidates"));
+    return GST_FLOW_ERROR;
+  }
+  if (state.truth_file && !state.truth_file->write(number, objects))
+    drop_truth_file(self, state);
+
+  GST_OBJECT_LOCK(self);
+  Stats& stats = self->priv->stats;
+  stats.frames++;
+  stats.candidates += candidates.boxes.size();
+  stats.clipped += *clipped;
+  stats.objects += objects.size();
+  GST_OBJECT_UNLOCK(self);
+  GST_LOG_OBJECT(self, "frame %" G_GUINT64_FORMAT ": %zu candidates, %zu objects", number, candidates.boxes.size(),
+                 objects.size());
+  return GST_FLOW_OK;
+}
+
+void crowd_inject_set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
+  auto* self = GST_CROWD_INJECT(object);
+  GST_OBJECT_LOCK(self);
+  const bool known = inject::set_property(self->priv->settings, id, value);
+  GST_OBJECT_UNLOCK(self);
+  if (!known)
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+void crowd_inject_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
+  auto* self = GST_CROWD_INJECT(object);
+  GST_OBJECT_LOCK(self);
+  if (!inject::get_property(self->priv->settings, id, value)) {
+    const Stats& stats = self->priv->stats;
+    g_value_take_boxed(value, gst_structure_new("crowdinject-stats", "frames", G_TYPE_UINT64, stats.frames,
+                                                "candidates", G_TYPE_UINT64, stats.candidates, "clipped", G_TYPE_UINT64,
+                                                stats.clipped, "objects", G_TYPE_UINT64, stats.objects, "skipped-lines",
+                                                G_TYPE_UINT64, stats.skipped_lines, nullptr));
+  }
+  GST_OBJECT_UNLOCK(self);
+}
+
+void crowd_inject_finalize(GObject* object) {
+  delete GST_CROWD_INJECT(object)->priv;
+  G_OBJECT_CLASS(parent_class)->finalize(object);
+}
+
+GstStaticPadTemplate sink_template =
+    GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw(ANY)"));
+GstStaticPadTemplate src_template =
+    GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw(ANY)"));
+
+}  // namespace
+
+static void gst_crowd_inject_class_init(GstCrowdInjectClass* klass) {
+  GST_DEBUG_CATEGORY_INIT(crowd_inject_debug, "crowdinject", 0, "synthetic and recorded candidates");
+  gst_crowd_truth_register();
+  auto* object_class = G_OBJECT_CLASS(klass);
+  object_class->set_property = crowd_inject_set_property;
+  object_class->get_property = crowd_inject_get_property;
+  object_class->finalize = crowd_inject_finalize;
+  inject::install_properties(object_class);
+
+  auto* element_class = GST_ELEMENT_CLASS(klass);
+  gst_element_class_add_static_pad_template(element_class, &sink_template);
+  gst_element_class_add_static_pad_template(element_class, &src_template);
+  gst_element_class_set_static_metadata(element_class, "Crowd candidate injector", "Filter/Analyzer/Video",
+                                        "Attaches candidate boxes of a synthetic crowd or a recording to video frames",
+                                        "gst-crowd authors");
+
+  auto* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
+  transform_class->start = crowd_inject_start;
+  transform_class->stop = crowd_inject_stop;
+  transform_class->set_caps = crowd_inject_set_caps;
+  transform_class->sink_event = crowd_inject_sink_event;
+  transform_class->transform_ip = crowd_inject_transform_ip;
+  transform_class->passthrough_on_same_caps = FALSE;
+}
+
+static void gst_crowd_inject_init(GstCrowdInject* self) {
+  self->priv = new Private;
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), FALSE);
+}
