@@ -4,6 +4,7 @@
 #include "pipeline.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 
 namespace crowd {
@@ -99,11 +100,12 @@ void print_error(const char* program, GstMessage* message) {
   g_autoptr(GError) error = nullptr;
   g_autofree gchar* debug = nullptr;
   gst_message_parse_error(message, &error, &debug);
-  g_printerr("%s: %s: %s\n", program, GST_MESSAGE_SRC_NAME(message), error->message);
-  if (debug)
-    g_printerr("%s: %s\n", program, debug);
+  // GStreamer's debug text begins with a line that says where in the source the error was posted.
+  const char* detail = debug ? std::strchr(debug, '\n') : nullptr;
+  g_printerr("%s: %s: %s%s%s\n", program, GST_MESSAGE_SRC_NAME(message), error->message, detail ? " " : "",
+             detail ? detail + 1 : "");
   if (!g_getenv("GST_DEBUG"))
-    g_printerr("%s: run again with GST_DEBUG=3 to see more\n", program);
+    g_printerr("%s: GST_DEBUG=3 tells more\n", program);
 }
 
 }  // namespace crowd

@@ -29,7 +29,7 @@ GstElement* any_sink(GstBin* pipeline);
  */
 std::optional<std::uint64_t> frame_limit(GstBin* pipeline);
 
-/** Prints an error message of a bus in the name of `program`, and how to find out more. */
+/** Prints an error message of a bus in the name of `program`, and how to learn more. */
 void print_error(const char* program, GstMessage* message);
 
 }  // namespace crowd

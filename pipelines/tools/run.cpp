@@ -187,7 +187,10 @@ void Run::print_progress() {
 
   const Progress progress =
       nms_ ? query_progress(nms_, tally_.frames, expected_frames_) : query_progress(pipeline_, 0, std::nullopt);
-  g_print("%s\n", progress_line(nms_ ? &tally_ : nullptr, progress, fps, seconds()).c_str());
+  std::string line = progress_line(nms_ ? &tally_ : nullptr, progress, fps, seconds());
+  for (const auto& sweeper : sweepers_)
+    line += "  " + sweeper->text();
+  g_print("%s\n", line.c_str());
 }
 
 void Run::print_summary() const {

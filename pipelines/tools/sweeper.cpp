@@ -3,8 +3,6 @@
 
 #include "sweeper.hpp"
 
-#include <utility>
-
 namespace crowd {
 namespace {
 
@@ -16,7 +14,7 @@ bool read_value(GValue* value, GParamSpec* property, const std::string& text) {
 
 }  // namespace
 
-Sweeper::Sweeper(GstElement* element, std::string property) : element_(element), property_(std::move(property)) {}
+Sweeper::Sweeper(GstElement* element, const Sweep& sweep) : element_(element), sweep_(sweep) {}
 
 Sweeper::~Sweeper() {
   if (pad_) {
@@ -32,7 +30,7 @@ std::variant<std::unique_ptr<Sweeper>, std::string> Sweeper::make(GstBin* pipeli
   GstElement* element = gst_bin_get_by_name(pipeline, sweep.element.c_str());
   if (!element)
     return "--set: no element is called " + sweep.element + "; name it with name=" + sweep.element;
-  std::unique_ptr<Sweeper> sweeper(new Sweeper(element, sweep.property));
+  std::unique_ptr<Sweeper> sweeper(new Sweeper(element, sweep));
 
   GParamSpec* property = g_object_class_find_property(G_OBJECT_GET_CLASS(element), sweep.property.c_str());
   if (!property || !(property->flags & G_PARAM_WRITABLE))
@@ -48,8 +46,12 @@ std::variant<std::unique_ptr<Sweeper>, std::string> Sweeper::make(GstBin* pipeli
 }
 
 void Sweeper::step() {
-  g_object_set_property(G_OBJECT(element_), property_.c_str(), &values_[next_]);
-  next_ = (next_ + 1) % values_.size();
+  g_object_set_property(G_OBJECT(element_), sweep_.property.c_str(), &values_[steps_ % values_.size()]);
+  steps_++;
+}
+
+std::string Sweeper::text() const {
+  return sweep_.element + "." + sweep_.property + "=" + sweep_.values[(steps_ - 1) % values_.size()];
 }
 
 bool Sweeper::step_every_frames(std::uint64_t n) {

@@ -5,6 +5,7 @@
 
 #include <gst/gst.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -28,18 +29,21 @@ class Sweeper {
   /** Sets the next value. From any thread, one at a time. */
   void step();
 
+  /** `NAME.PROPERTY=VALUE` as it is now. */
+  std::string text() const;
+
   /** From now on steps in front of every n-th frame that enters the element; false if it has no sink pad. */
   bool step_every_frames(std::uint64_t n);
 
  private:
-  Sweeper(GstElement* element, std::string property);
+  Sweeper(GstElement* element, const Sweep& sweep);
 
   static GstPadProbeReturn on_frame(GstPad* pad, GstPadProbeInfo* info, gpointer self);
 
   GstElement* element_;
-  std::string property_;
+  const Sweep sweep_;
   std::vector<GValue> values_;
-  std::size_t next_ = 0;
+  std::atomic<std::size_t> steps_ = 0;
   GstPad* pad_ = nullptr;
   gulong probe_ = 0;
   std::uint64_t every_ = 0;

@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: gst-crowd authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# Sourced by every pipeline: finds what was built in build/ (or CROWD_BUILD), else what is installed. Results go to the
+# folder OUT.
+set -euo pipefail
+pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+build=${CROWD_BUILD:-$pipelines/../build}
+if [ -x "$build/pipelines/crowd-launch" ]; then
+  PATH=$build/pipelines:$PATH
+  export GST_PLUGIN_PATH=$build/gst-plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+elif ! command -v crowd-launch >/dev/null; then
+  echo "crowd-launch is neither built nor installed: pipelines/run does all it takes" >&2
+  exit 1
+fi
+OUT=${OUT:-out}
+mkdir -p "$OUT"
+
+# Ends the script with status 77, a skip, where there is no GPU; with 1 if CROWD_REQUIRE_GPU is 1.
+need_gpu() {
+  [ -e /dev/nvidiactl ] && return
+  echo "no NVIDIA GPU here" >&2
+  [ "${CROWD_REQUIRE_GPU:-0}" = 1 ] && exit 1
+  exit 77
+}

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: gst-crowd authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# An application of its own, tools/read-survivors.cpp, prints the survivors of each frame of the film as a line of JSON.
+. "$(dirname "$0")/env.sh"
+FILM=${FILM:-$("$pipelines/fetch-film")}
+FRAMES=${FRAMES:-20}
+DETECT=${DETECT:-crowddetect fit=body}
+NMS=${NMS:-crowdnms iou-threshold=0.4}
+
+read-survivors filesrc location="$FILM" ! decodebin ! identity eos-after="$FRAMES" ! videoconvert ! \
+  video/x-raw,format=I420 ! queue ! $DETECT ! $NMS ! appsink name=survivors sync=false max-buffers=8
