@@ -4,11 +4,13 @@
 #include <gst/gst.h>
 
 #include "gstcrowdinject.h"
+#include "gstcrowdnms.h"
 #include "gstcrowdoverlay.h"
 
 static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = TRUE;
   registered &= GST_ELEMENT_REGISTER(crowdinject, plugin);
+  registered &= GST_ELEMENT_REGISTER(crowdnms, plugin);
   registered &= GST_ELEMENT_REGISTER(crowdoverlay, plugin);
   return registered;
 }

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How crowdnms reads candidates from, and writes survivors to, the metadata of a buffer. One flavour of metadata is one
+// Adapter in one file and one row in adapters.cpp; the element's `meta-source` and `meta-output` values, its ALLOCATION
+// answer and its automatic choice come from the rows. Elements never name a meta type.
+//
+// A frame goes: probe(), read(), NMS, then rewrite() if source and output are the same flavour, else write() of the
+// output and (mode replace) remove() of the source; release() ends it in every case.
+#pragma once
+
+#include <crowd/nms.h>
+#include <gst/gst.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace crowd::meta {
+
+/// Pixels; 0 x 0 where nobody said.
+struct FrameSize {
+  guint width = 0;
+  guint height = 0;
+
+  bool known() const {
+    return width > 0 && height > 0;
+  }
+};
+
+/// The candidates of one frame: three arrays of equal length, which live until release().
+struct Candidates {
+  std::span<const CrowdNmsBox> boxes;
+  std::span<const float> scores;
+  std::span<const std::int32_t> classes;
+  std::uint32_t count = 0;      ///< as the producer said; what exceeds the arrays was never looked at
+  FrameSize frame;              ///< the frame whose pixels the boxes are in; unknown: those of the buffer
+  GPtrArray* labels = nullptr;  ///< names of the classes, may be null
+};
+
+/// The place of a candidate that is not among the survivors.
+enum Place : std::int32_t {
+  place_suppressed = -1,  ///< valid, but another one stands for it, or max-detections was reached
+  place_rejected = -2     ///< invalid or below the score threshold
+};
+
+/// What NMS made of the candidates.
+struct Verdict {
+  std::span<const std::uint32_t> survivors;  ///< indices of candidates in rank order
+  std::span<const std::uint32_t> members;    ///< of each survivor, itself included
+  std::span<const std::uint32_t> stand_ins;  ///< of each candidate; empty unless it was asked for
+  std::span<const std::int32_t> places;  ///< of each candidate: its index in `survivors`, or a Place; empty likewise
+};
+
+enum class Mode {
+  replace,  ///< candidates are gone afterwards, survivors are left
+  annotate  ///< candidates stay, each says whether it survives
+};
+
+class Adapter {
+ public:
+  virtual ~Adapter() = default;
+
+  /// Whether the buffer carries this flavour.
+  virtual bool probe(GstBuffer* buffer) const = 0;
+
+  /// Reads at most `limit` candidates. False if the metadata is broken; `problem` then says how, and how to mend it.
+  virtual bool read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates,
+                    const char*& problem) = 0;
+
+  /// Takes what read() read off the buffer, broken or not.
+  virtual void remove(GstBuffer* buffer) = 0;
+
+  /// Lets go of the arrays that read() handed out. Called once after every read().
+  virtual void release() = 0;
+
+  /// Whether rewrite() needs stand-ins and places even in mode replace.
+  virtual bool rewrite_needs_stand_ins() const {
+    return false;
+  }
+
+  /// Edits in place what read() read: objects of survivors stay the objects they are.
+  virtual void rewrite(GstBuffer*, const Candidates&, const Verdict&, Mode) {}
+
+  /// Attaches an object for each survivor in rank order, or (mode annotate) for each candidate that is not rejected.
+  virtual void write(GstBuffer*, FrameSize, const Candidates&, const Verdict&, Mode) {}
+};
+
+struct AdapterRow {
+  const char* nick;         ///< value of the properties meta-source and meta-output
+  const char* description;  ///< for gst-inspect-1.0
+  bool writes;              ///< whether write() and rewrite() do anything
+  GType (*api)();           ///< what to advertise in the ALLOCATION query
+  std::unique_ptr<Adapter> (*make)();
+};
+
+/// In the order in which meta-source=auto looks for candidates.
+std::span<const AdapterRow> adapter_rows();
+
+GType boxes_api();
+std::unique_ptr<Adapter> make_boxes_adapter();
+
+GType roi_api();
+std::unique_ptr<Adapter> make_roi_adapter();
+
+}  // namespace crowd::meta

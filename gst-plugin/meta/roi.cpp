@@ -1,0 +1,406 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Detections as GstVideoRegionOfInterestMeta, in DL Streamer's dialect.
+//
+// Read: a region is a candidate if one of its structures is "detection", "extra-data" with a score (onnxobjectdetector
+// of GStreamer 1.22), or anything else with a numeric confidence or score. Every other region, say an encoder's hint,
+// is left alone. Score: `confidence`, else `score`, else 1. Box: x_min, x_max, y_min, y_max, else x, y, w, h of the
+// region. Class: `label_id`, else the name (`label` of extra-data, else the region's type).
+//
+// Written: the smallest pixel rectangle around the box, clipped to the frame (of width or height 0 where the box lies
+// outside); the exact box in "detection", normalised to the frame and not clipped; the clustering in "nms".
+
+#include <gst/video/gstvideometa.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "adapter.hpp"
+
+namespace crowd::meta {
+
+namespace {
+
+constexpr char default_label[] = "object";
+constexpr double normalised_limit = 1.0 + 1e-6;
+
+/// Edges of a box in the order x1, y1, x2, y2.
+using Edges = std::array<double, 4>;
+
+struct Quarks {
+  GQuark detection = g_quark_from_static_string("detection");
+  GQuark extra_data = g_quark_from_static_string("extra-data");
+  GQuark nms = g_quark_from_static_string("nms");
+  GQuark confidence = g_quark_from_static_string("confidence");
+  GQuark score = g_quark_from_static_string("score");
+  GQuark label = g_quark_from_static_string("label");
+  GQuark label_id = g_quark_from_static_string("label_id");
+  GQuark x_min = g_quark_from_static_string("x_min");
+  GQuark y_min = g_quark_from_static_string("y_min");
+  GQuark x_max = g_quark_from_static_string("x_max");
+  GQuark y_max = g_quark_from_static_string("y_max");
+  GQuark cluster_id = g_quark_from_static_string("cluster-id");
+  GQuark members = g_quark_from_static_string("members");
+  GQuark suppressed = g_quark_from_static_string("suppressed");
+  GQuark kept = g_quark_from_static_string("kept");
+};
+
+const Quarks& quarks() {
+  static const Quarks all;
+  return all;
+}
+
+bool get_number(const GstStructure* structure, GQuark field, double& number) {
+  const GValue* value = gst_structure_id_get_value(structure, field);
+  if (!value)
+    return false;
+  if (G_VALUE_HOLDS_DOUBLE(value))
+    number = g_value_get_double(value);
+  else if (G_VALUE_HOLDS_FLOAT(value))
+    number = g_value_get_float(value);
+  else
+    return false;
+  return true;
+}
+
+bool get_score(const GstStructure* structure, double& score) {
+  return get_number(structure, quarks().confidence, score) || get_number(structure, quarks().score, score);
+}
+
+GstStructure* find_param(const GstVideoRegionOfInterestMeta* roi, GQuark name) {
+  for (GList* link = roi->params; link; link = link->next) {
+    auto* structure = static_cast<GstStructure*>(link->data);
+    if (gst_structure_get_name_id(structure) == name)
+      return structure;
+  }
+  return nullptr;
+}
+
+// The structure that makes the region a detection, or null.
+const GstStructure* find_detection(const GstVideoRegionOfInterestMeta* roi, double& score) {
+  score = 1.0;
+  if (const GstStructure* detection = find_param(roi, quarks().detection)) {
+    get_score(detection, score);
+    return detection;
+  }
+  for (GList* link = roi->params; link; link = link->next) {
+    auto* structure = static_cast<const GstStructure*>(link->data);
+    if (gst_structure_get_name_id(structure) != quarks().nms && get_score(structure, score))
+      return structure;
+  }
+  return nullptr;
+}
+
+// How far the edges, clipped to the frame, are from the region's own rectangle.
+double distance(const Edges& edges, const GstVideoRegionOfInterestMeta* roi, FrameSize size) {
+  const Edges own = {double(roi->x), double(roi->y), double(roi->x) + roi->w, double(roi->y) + roi->h};
+  double sum = 0;
+  for (std::size_t i = 0; i < edges.size(); ++i)
+    sum += std::abs(std::clamp(edges[i], 0.0, double(i % 2 ? size.height : size.width)) - own[i]);
+  return sum;
+}
+
+// Numbers within [0, 1] are normalised, as DL Streamer means them. Others are pixels or a normalised box that leaves
+// the frame: the region's own rectangle decides.
+bool is_normalised(const Edges& edges, const Edges& scaled, const GstVideoRegionOfInterestMeta* roi, FrameSize size) {
+  if (std::ranges::all_of(edges, [](double edge) { return edge >= 0 && edge <= normalised_limit; }))
+    return true;
+  return size.known() && distance(scaled, roi, size) < distance(edges, roi, size);
+}
+
+CrowdNmsBox read_box(const GstVideoRegionOfInterestMeta* roi, const GstStructure* detection, FrameSize size) {
+  const Quarks& q = quarks();
+  Edges edges;
+  if (get_number(detection, q.x_min, edges[0]) && get_number(detection, q.y_min, edges[1]) &&
+      get_number(detection, q.x_max, edges[2]) && get_number(detection, q.y_max, edges[3])) {
+    const Edges scaled = {edges[0] * size.width, edges[1] * size.height, edges[2] * size.width, edges[3] * size.height};
+    const bool normalised = is_normalised(edges, scaled, roi, size);
+    if (normalised && size.known())
+      edges = scaled;
+    if (!normalised || size.known())
+      return {float(edges[0]), float(edges[1]), float(edges[2]), float(edges[3])};
+  }
+  return {float(roi->x), float(roi->y), float(double(roi->x) + roi->w), float(double(roi->y) + roi->h)};
+}
+
+// Names become negative classes, so that they never meet a label_id.
+std::int32_t read_class(const GstVideoRegionOfInterestMeta* roi, const GstStructure* detection) {
+  int label_id;
+  if (gst_structure_id_get(detection, quarks().label_id, G_TYPE_INT, &label_id, nullptr) && label_id >= 0)
+    return label_id;
+  GQuark name = roi->roi_type;
+  if (gst_structure_get_name_id(detection) == quarks().extra_data) {
+    if (const GValue* label = gst_structure_id_get_value(detection, quarks().label);
+        label && G_VALUE_HOLDS_STRING(label) && g_value_get_string(label))
+      name = g_quark_from_string(g_value_get_string(label));
+  }
+  return -1 - static_cast<std::int32_t>(name & G_MAXINT32);
+}
+
+struct PixelSpan {
+  guint start;
+  guint length;
+};
+
+// The pixels from edge `low` to edge `high`, both times `numerator / denominator`, within [0, limit]. Safe for NaN.
+PixelSpan pixel_span(float low, float high, guint numerator, guint denominator, guint limit) {
+  const auto clip = [limit](double value) {
+    return value > 0 ? static_cast<guint>(std::min<double>(value, limit)) : 0;
+  };
+  const guint start = clip(std::floor(double(low) * numerator / denominator));
+  const guint end = clip(std::ceil(double(high) * numerator / denominator));
+  return {start, end > start ? end - start : 0};
+}
+
+GQuark label_of(const Candidates& candidates, std::int32_t class_id) {
+  const GPtrArray* labels = candidates.labels;
+  const bool named = labels && class_id >= 0 && static_cast<guint>(class_id) < labels->len;
+  const auto* label = named ? static_cast<const char*>(g_ptr_array_index(labels, class_id)) : nullptr;
+  return g_quark_from_string(label ? label : default_label);
+}
+
+struct Cluster {
+  gint id = -1;
+  guint members = 0;
+  bool kept = false;
+};
+
+Cluster cluster_of(const Verdict& verdict, std::uint32_t candidate) {
+  Cluster cluster;
+  if (candidate >= verdict.places.size())
+    return cluster;
+  cluster.id = verdict.places[candidate];
+  cluster.kept = cluster.id >= 0;
+  if (cluster.kept)
+    cluster.members = verdict.members[static_cast<std::size_t>(cluster.id)];
+  else
+    cluster.id = verdict.stand_ins[candidate] == CROWD_NMS_NONE ? -1 : verdict.places[verdict.stand_ins[candidate]];
+  cluster.id = std::max(cluster.id, -1);
+  return cluster;
+}
+
+void mark(GstVideoRegionOfInterestMeta* roi, const Cluster& cluster, float score) {
+  const Quarks& q = quarks();
+  GstStructure* nms = find_param(roi, q.nms);
+  if (!nms) {
+    nms = gst_structure_new_id_empty(q.nms);
+    gst_video_region_of_interest_meta_add_param(roi, nms);
+  }
+  const guint suppressed = cluster.members ? cluster.members - 1 : 0;
+  gst_structure_id_set(nms, q.cluster_id, G_TYPE_INT, cluster.id, q.members, G_TYPE_UINT, cluster.members, q.score,
+                       G_TYPE_DOUBLE, double(score), q.suppressed, G_TYPE_UINT, suppressed, q.kept, G_TYPE_BOOLEAN,
+                       gboolean(cluster.kept), nullptr);
+}
+
+int largest_id(GstBuffer* buffer) {
+  int largest = 0;
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+    largest = std::max(largest, reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta)->id);
+  return largest;
+}
+
+/// Attaches candidates as new regions.
+class Writer {
+ public:
+  Writer(GstBuffer* buffer, FrameSize size, const Candidates& candidates)
+      : buffer_(buffer),
+        candidates_(candidates),
+        space_(candidates.frame.known() ? candidates.frame : size),
+        size_(size.known() ? size : space_),
+        last_id_(largest_id(buffer)) {}
+
+  void add(std::uint32_t candidate, const Cluster& cluster) {
+    const CrowdNmsBox& box = candidates_.boxes[candidate];
+    const std::int32_t class_id = candidates_.classes[candidate];
+    const bool known = space_.known();
+    const PixelSpan x = known ? pixel_span(box.x1, box.x2, size_.width, space_.width, size_.width)
+                              : pixel_span(box.x1, box.x2, 1, 1, G_MAXINT32);
+    const PixelSpan y = known ? pixel_span(box.y1, box.y2, size_.height, space_.height, size_.height)
+                              : pixel_span(box.y1, box.y2, 1, 1, G_MAXINT32);
+    GstVideoRegionOfInterestMeta* roi = gst_buffer_add_video_region_of_interest_meta_id(
+        buffer_, label_of(candidates_, class_id), x.start, y.start, x.length, y.length);
+    roi->id = last_id_ = last_id_ < G_MAXINT ? last_id_ + 1 : 1;
+    gst_video_region_of_interest_meta_add_param(roi, detection(box, class_id, candidates_.scores[candidate]));
+    mark(roi, cluster, candidates_.scores[candidate]);
+  }
+
+ private:
+  GstStructure* detection(const CrowdNmsBox& box, std::int32_t class_id, float score) const {
+    const Quarks& q = quarks();
+    GstStructure* structure = gst_structure_new_id(q.detection, q.label_id, G_TYPE_INT, class_id, q.confidence,
+                                                   G_TYPE_DOUBLE, double(score), nullptr);
+    if (space_.known())
+      gst_structure_id_set(structure, q.x_min, G_TYPE_DOUBLE, double(box.x1) / space_.width, q.x_max, G_TYPE_DOUBLE,
+                           double(box.x2) / space_.width, q.y_min, G_TYPE_DOUBLE, double(box.y1) / space_.height,
+                           q.y_max, G_TYPE_DOUBLE, double(box.y2) / space_.height, nullptr);
+    return structure;
+  }
+
+  GstBuffer* buffer_;
+  const Candidates& candidates_;
+  FrameSize space_;
+  FrameSize size_;
+  int last_id_;
+};
+
+class RoiAdapter final : public Adapter {
+ public:
+  bool probe(GstBuffer* buffer) const override;
+  bool read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates,
+            const char*& problem) override;
+  void remove(GstBuffer* buffer) override;
+  void release() override {}
+  bool rewrite_needs_stand_ins() const override {
+    return true;
+  }
+  void rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode) override;
+  void write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
+             Mode mode) override;
+
+ private:
+  template <typename Visit>
+  void visit(GstBuffer* buffer, Visit visit);
+  std::uint32_t find_parent(int id) const;
+  void adopt(GstVideoRegionOfInterestMeta* roi, const Verdict& verdict) const;
+
+  // One of each per candidate, overflow included; the arrays of Candidates hold the first of them.
+  std::vector<const GstMeta*> metas_;
+  std::vector<std::pair<int, std::uint32_t>> by_id_;
+  std::vector<int> ids_;
+  std::vector<CrowdNmsBox> boxes_;
+  std::vector<float> scores_;
+  std::vector<std::int32_t> classes_;
+  bool has_children_ = false;
+};
+
+bool RoiAdapter::probe(GstBuffer* buffer) const {
+  double score;
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    if (find_detection(reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta), score))
+      return true;
+  }
+  return false;
+}
+
+bool RoiAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates, const char*&) {
+  metas_.clear();
+  ids_.clear();
+  boxes_.clear();
+  scores_.clear();
+  classes_.clear();
+  has_children_ = false;
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    const auto* roi = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
+    has_children_ |= roi->parent_id != 0;
+    double score;
+    const GstStructure* detection = find_detection(roi, score);
+    if (!detection)
+      continue;
+    metas_.push_back(meta);
+    ids_.push_back(roi->id);
+    if (boxes_.size() == limit)
+      continue;
+    boxes_.push_back(read_box(roi, detection, size));
+    scores_.push_back(static_cast<float>(score));
+    classes_.push_back(read_class(roi, detection));
+  }
+  candidates = {boxes_, scores_, classes_, static_cast<std::uint32_t>(metas_.size()), size, nullptr};
+  return true;
+}
+
+// One pass over the metas: Visit(roi, candidate or CROWD_NMS_NONE) says whether the region stays.
+template <typename Visit>
+void RoiAdapter::visit(GstBuffer* buffer, Visit visit) {
+  struct Walk {
+    const std::vector<const GstMeta*>& metas;
+    Visit& visit;
+    std::uint32_t next = 0;
+  } walk{metas_, visit};
+  gst_buffer_foreach_meta(
+      buffer,
+      [](GstBuffer*, GstMeta** meta, gpointer data) -> gboolean {
+        auto& walk = *static_cast<Walk*>(data);
+        if ((*meta)->info->api != GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
+          return TRUE;
+        const bool candidate = walk.next < walk.metas.size() && walk.metas[walk.next] == *meta;
+        auto* roi = reinterpret_cast<GstVideoRegionOfInterestMeta*>(*meta);
+        const bool locked = GST_META_FLAG_IS_SET(*meta, GST_META_FLAG_LOCKED);
+        if (!walk.visit(roi, candidate ? walk.next++ : CROWD_NMS_NONE) && !locked)
+          *meta = nullptr;
+        return TRUE;
+      },
+      &walk);
+}
+
+void RoiAdapter::remove(GstBuffer* buffer) {
+  visit(buffer, [](GstVideoRegionOfInterestMeta*, std::uint32_t candidate) { return candidate == CROWD_NMS_NONE; });
+}
+
+// The candidate with this id; none if several have it.
+std::uint32_t RoiAdapter::find_parent(int id) const {
+  const auto [first, last] = std::ranges::equal_range(by_id_, id, {}, &std::pair<int, std::uint32_t>::first);
+  return std::distance(first, last) == 1 ? first->second : CROWD_NMS_NONE;
+}
+
+// A region whose parent is dropped goes to the parent's stand-in; without one it has no parent (id 0) any more.
+void RoiAdapter::adopt(GstVideoRegionOfInterestMeta* roi, const Verdict& verdict) const {
+  const std::uint32_t parent = roi->parent_id ? find_parent(roi->parent_id) : CROWD_NMS_NONE;
+  if (parent == CROWD_NMS_NONE || (parent < verdict.places.size() && verdict.places[parent] >= 0))
+    return;
+  const std::uint32_t stand_in = parent < verdict.stand_ins.size() ? verdict.stand_ins[parent] : CROWD_NMS_NONE;
+  const bool found = stand_in != CROWD_NMS_NONE && verdict.places[stand_in] >= 0 && ids_[stand_in] != roi->id;
+  roi->parent_id = found ? ids_[stand_in] : 0;
+}
+
+void RoiAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode) {
+  const bool orphans = has_children_ && mode == Mode::replace;
+  by_id_.clear();
+  for (std::uint32_t i = 0; orphans && i < ids_.size(); ++i)
+    by_id_.emplace_back(ids_[i], i);
+  std::ranges::sort(by_id_);
+  visit(buffer, [&](GstVideoRegionOfInterestMeta* roi, std::uint32_t candidate) {
+    if (candidate != CROWD_NMS_NONE) {
+      const Cluster cluster = cluster_of(verdict, candidate);
+      if (!cluster.kept && mode == Mode::replace)
+        return false;
+      const bool judged = candidate < candidates.scores.size();
+      mark(roi, cluster, judged ? candidates.scores[candidate] : 0.0f);
+    }
+    if (orphans)
+      adopt(roi, verdict);
+    return true;
+  });
+}
+
+void RoiAdapter::write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
+                       Mode mode) {
+  Writer writer(buffer, size, candidates);
+  if (mode == Mode::replace) {
+    for (std::size_t rank = 0; rank < verdict.survivors.size(); ++rank)
+      writer.add(verdict.survivors[rank], {static_cast<gint>(rank), verdict.members[rank], true});
+    return;
+  }
+  for (std::uint32_t i = 0; i < verdict.places.size(); ++i) {
+    if (verdict.places[i] != place_rejected)
+      writer.add(i, cluster_of(verdict, i));
+  }
+}
+
+}  // namespace
+
+GType roi_api() {
+  return GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+}
+
+std::unique_ptr<Adapter> make_roi_adapter() {
+  return std::make_unique<RoiAdapter>();
+}
+
+}  // namespace crowd::meta

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The properties of crowdnms that an application sets.
+#pragma once
+
+#include <crowd/nms.h>
+#include <gst/gst.h>
+
+#include <cstdint>
+
+#include "meta/adapter.hpp"
+#include "nmsengine.hpp"
+
+namespace crowd {
+
+/// Greedy, IoU > 0.5, per class, every score.
+inline CrowdNmsParams default_params() {
+  CrowdNmsParams params;
+  crowd_nms_params_init(&params);
+  return params;
+}
+
+/// The row of adapter_rows() that survivors are written with unless meta-output says otherwise.
+int default_output_row();
+
+struct NmsSettings {
+  CrowdNmsParams params = default_params();
+  std::uint32_t max_candidates = 16384;
+  std::uint32_t max_detections = 0;  ///< 0: all
+  BackendChoice backend = BackendChoice::automatic;
+  int cuda_device_id = -1;
+  int source_row = -1;  ///< of adapter_rows(); -1: the first that finds something
+  int output_row = default_output_row();
+  meta::Mode mode = meta::Mode::replace;
+  bool post_messages = false;
+};
+
+/// The first property id that is the element's own.
+guint install_nms_properties(GObjectClass* object_class);
+
+/// False if the value is not a number; the setting then stays as it is.
+bool set_nms_property(NmsSettings& settings, guint id, const GValue* value);
+void get_nms_property(const NmsSettings& settings, guint id, GValue* value);
+
+/// "greedy", "map-reduce" or "paper".
+const char* method_nick(CrowdNmsMethod method);
+
+/// For the plugin's documentation.
+void mark_nms_enums_as_api();
+
+}  // namespace crowd
