@@ -96,6 +96,14 @@ std::uint32_t used(const CrowdNmsCandidates& candidates, std::uint32_t frame) {
   return candidates.counts ? std::min(candidates.counts[frame], candidates.capacity) : candidates.capacity;
 }
 
+/// The launch shape follows the capacity, so the fullest frame's is what the device is told.
+std::uint32_t most_used(const CrowdNmsCandidates& candidates) {
+  std::uint32_t most = 0;
+  for (std::uint32_t f = 0; f < candidates.frames; ++f)
+    most = std::max(most, used(candidates, f));
+  return most;
+}
+
 std::size_t start(const CrowdNmsCandidates& candidates, std::uint32_t frame) {
   return candidates.offsets ? candidates.offsets[frame] : static_cast<std::size_t>(frame) * candidates.capacity;
 }
@@ -110,7 +118,7 @@ class DeviceSession final : public Session {
   std::size_t pack(const CrowdNmsCandidates& candidates, bool with_classes, Inputs& on_device) noexcept;
   CrowdNmsStatus wait() noexcept;
   void hand_over(const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& survivors, std::uint32_t room,
-                 const Outputs& outputs) noexcept;
+                 std::uint32_t fullest, const Outputs& outputs) noexcept;
 
   Stream stream_;
   Event done_;
@@ -217,7 +225,7 @@ CrowdNmsStatus DeviceSession::wait() noexcept {
 }
 
 void DeviceSession::hand_over(const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& survivors,
-                              std::uint32_t room, const Outputs& outputs) noexcept {
+                              std::uint32_t room, std::uint32_t fullest, const Outputs& outputs) noexcept {
   for (std::uint32_t f = 0; f < candidates.frames; ++f) {
     CrowdNmsReport report = outputs.reports[f];
     const std::uint32_t written = std::min(report.survivors, room);
@@ -231,7 +239,8 @@ void DeviceSession::hand_over(const CrowdNmsCandidates& candidates, const CrowdN
     const std::size_t slot = static_cast<std::size_t>(f) * candidates.capacity;
     const std::uint32_t judged = report.candidates - report.overflow;
     if (survivors.stand_ins && judged)
-      std::memcpy(survivors.stand_ins + slot, outputs.stand_ins + slot, judged * sizeof(std::uint32_t));
+      std::memcpy(survivors.stand_ins + slot, outputs.stand_ins + static_cast<std::size_t>(f) * fullest,
+                  judged * sizeof(std::uint32_t));
     survivors.reports[f] = report;
   }
 }
@@ -249,11 +258,13 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
 
   // The caller may offer more room than there are candidates; the session's own room is the capacity.
   const std::uint32_t room = std::min(survivors.max_survivors, candidates.capacity);
+  // D_max of method paper follows the capacity, and D_max shapes its result.
+  const std::uint32_t fullest = params.method == CROWD_NMS_PAPER ? candidates.capacity : most_used(candidates);
   Carver carver(outputs_.get(), alignment);
   const Outputs outputs =
       take_outputs(carver, static_cast<std::size_t>(candidates.frames) * candidates.capacity, candidates.frames);
-  const CrowdNmsCandidates on_device{inputs.boxes,  inputs.scores,     inputs.classes,     inputs.offsets,
-                                     inputs.counts, candidates.frames, candidates.capacity};
+  const CrowdNmsCandidates on_device{inputs.boxes,  inputs.scores,     inputs.classes, inputs.offsets,
+                                     inputs.counts, candidates.frames, fullest};
   const CrowdNmsSurvivors mapped{outputs.survivors, survivors.members ? outputs.members : nullptr,
                                  survivors.stand_ins ? outputs.stand_ins : nullptr, outputs.reports, room};
   if (const CrowdNmsStatus status =
@@ -262,7 +273,7 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
     return status;
   if (const CrowdNmsStatus status = wait(); status != CROWD_NMS_OK)
     return status;
-  hand_over(candidates, survivors, room, outputs);
+  hand_over(candidates, survivors, room, fullest, outputs);
   return CROWD_NMS_OK;
 }
 

@@ -34,23 +34,42 @@ struct Row {
   std::int32_t label;
 };
 
-// Whether the better-ranked column `column` of the tile overlaps `row`.
+// Whether the better-ranked column of the tile overlaps `row`, given that their boxes meet.
 __device__ bool beaten(const Row& row, const Tile& tile, std::uint32_t column, const PairRule& rule) {
-  const float4 b = tile.box[column];
-  const float w = smaller(row.box.z, b.z) - larger(row.box.x, b.x) + rule.overlap.offset;
-  const float h = smaller(row.box.w, b.w) - larger(row.box.y, b.y) + rule.overlap.offset;
-  if (!(w > 0 && h > 0) && !rule.apart_too)
-    return false;
   if (tile.key[column] <= row.key || (rule.by_class && tile.label[column] != row.label))
     return false;
-  return overlaps(as_box(b), as_box(row.box), rule.overlap);
+  return overlaps(as_box(tile.box[column]), as_box(row.box), rule.overlap);
 }
 
-// A column that is out of the race gets key 0: it beats nobody.
+// Which of the 32 columns from `first` on have a box that meets the row's. Straight-line code, so that the tests
+// overlap each other; what few bits are set is looked at afterwards.
+__device__ std::uint32_t meeting(const Row& row, const Tile& tile, std::uint32_t first, const PairRule& rule) {
+  std::uint32_t bits = 0;
+#pragma unroll
+  for (std::uint32_t c = 0; c < 32; ++c) {
+    const float4 b = tile.box[first + c];
+    const float w = smaller(row.box.z, b.z) - larger(row.box.x, b.x) + rule.overlap.offset;
+    const float h = smaller(row.box.w, b.w) - larger(row.box.y, b.y) + rule.overlap.offset;
+    bits |= static_cast<std::uint32_t>(w > 0 && h > 0) << c;
+  }
+  return rule.apart_too ? ~0u : bits;
+}
+
+__device__ bool beaten_by_any(const Row& row, const Tile& tile, const PairRule& rule) {
+  for (std::uint32_t first = 0; first < tuning::pair_tile; first += 32)
+    for (std::uint32_t bits = meeting(row, tile, first, rule); bits; bits &= bits - 1)
+      if (beaten(row, tile, first + static_cast<std::uint32_t>(__ffs(static_cast<int>(bits))) - 1, rule))
+        return true;
+  return false;
+}
+
+// A column that is out of the race gets key 0 and a box that meets nobody: it beats nobody.
 __device__ void load_column(Tile& tile, const Frames& frames, const Scratch& scratch, const Lists& columns,
                             std::uint32_t frame, std::uint32_t position, std::uint32_t length) {
   const std::uint32_t t = threadIdx.x;
   tile.key[t] = 0;
+  tile.box[t] = {0, 0, -INFINITY, -INFINITY};
+  tile.label[t] = 0;
   if (position >= length)
     return;
   const std::uint32_t j = columns.at(frames, frame, position);
@@ -91,9 +110,8 @@ __global__ void __launch_bounds__(tuning::pair_tile) judge(Frames frames, Scratc
       break;
     load_column(tile, frames, scratch, columns, frame, base + threadIdx.x, end);
     __syncthreads();
-    const std::uint32_t width = min(tuning::pair_tile, end - base);
-    for (std::uint32_t c = 0; c < width && open && !lost; ++c)
-      lost = tile.key[c] && beaten(row, tile, c, rule);
+    if (open && !lost)
+      lost = beaten_by_any(row, tile, rule);
   }
   if (lost)
     atomicExch(&scratch.state[frames.slot(frame) + i], verdict);

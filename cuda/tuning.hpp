@@ -11,7 +11,7 @@ constexpr unsigned pair_tile = 128;
 
 /// Columns one block walks before another block takes over. Short walks spread small frames over the chip; long ones
 /// make early exits pay.
-constexpr unsigned pair_walk = 512;
+constexpr unsigned pair_walk = 128;
 
 /// Rounds of leaders-and-suppression over the whole chip before one block per frame settles what is left. Crowds of
 /// 4096 leave about 10 % of their candidates after two rounds (the counts of leaders per round are in

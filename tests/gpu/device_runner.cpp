@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "device_runner.hpp"
+
+#include <algorithm>
+
+namespace crowd::test {
+
+namespace {
+
+constexpr std::size_t guard = 256;
+constexpr int canary = 0xc5;
+constexpr int garbage = 0x7f;
+
+struct DestroyStream {
+  void operator()(cudaStream_t stream) const {
+    cudaStreamDestroy(stream);
+  }
+};
+struct DestroyGraph {
+  void operator()(cudaGraph_t graph) const {
+    cudaGraphDestroy(graph);
+  }
+};
+struct DestroyExec {
+  void operator()(cudaGraphExec_t exec) const {
+    cudaGraphExecDestroy(exec);
+  }
+};
+using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
+using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph>;
+using Exec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyExec>;
+
+Stream make_stream() {
+  cudaStream_t stream = nullptr;
+  expect_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
+  return Stream(stream);
+}
+
+template <typename T>
+T* pointer_or_null(const DeviceBytes& memory, bool wanted) {
+  return wanted ? memory.as<T>() : nullptr;
+}
+
+}  // namespace
+
+void expect_cuda(cudaError_t error, const char* what) {
+  EXPECT_EQ(error, cudaSuccess) << what << ": " << cudaGetErrorString(error);
+}
+
+DeviceBytes::DeviceBytes(std::size_t bytes) : size_(bytes) {
+  void* memory = nullptr;
+  // An empty array has an address too: a call may insist on one.
+  expect_cuda(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)), "allocating device memory");
+  memory_.reset(static_cast<std::byte*>(memory));
+}
+
+void DeviceBytes::upload(const void* host, std::size_t bytes) {
+  if (bytes)
+    expect_cuda(cudaMemcpy(memory_.get(), host, bytes, cudaMemcpyHostToDevice), "uploading");
+}
+
+void DeviceBytes::download(void* host, std::size_t bytes) const {
+  if (bytes)
+    expect_cuda(cudaMemcpy(host, memory_.get(), bytes, cudaMemcpyDeviceToHost), "downloading");
+}
+
+void DeviceBytes::fill(int value, std::size_t offset, std::size_t bytes) {
+  if (bytes)
+    expect_cuda(cudaMemset(memory_.get() + offset, value, bytes), "filling device memory");
+}
+
+DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted)
+    : params_(params),
+      wanted_(wanted),
+      blank_(Result::sized(batch, wanted)),
+      workspace_bytes_(crowd_nms_cuda_workspace_bytes(&params, batch.frames, batch.capacity)),
+      boxes_(std::span(batch.all.boxes)),
+      scores_(std::span(batch.all.scores)),
+      classes_(std::span(batch.all.classes)),
+      offsets_(std::span(batch.offsets)),
+      counts_(std::span(batch.counts)),
+      survivors_(blank_.survivors.size() * sizeof(std::uint32_t)),
+      members_(blank_.members.size() * sizeof(std::uint32_t)),
+      stand_ins_(blank_.stand_ins.size() * sizeof(std::uint32_t)),
+      reports_(blank_.reports.size() * sizeof(CrowdNmsReport)),
+      workspace_(workspace_bytes_ + 2 * guard),
+      candidates_{boxes_.as<CrowdNmsBox>(),
+                  scores_.as<float>(),
+                  pointer_or_null<std::int32_t>(classes_, batch.with_classes),
+                  pointer_or_null<std::uint32_t>(offsets_, !batch.offsets.empty()),
+                  pointer_or_null<std::uint32_t>(counts_, !batch.counts.empty()),
+                  batch.frames,
+                  batch.capacity},
+      outputs_{survivors_.as<std::uint32_t>(), pointer_or_null<std::uint32_t>(members_, wanted.members),
+               pointer_or_null<std::uint32_t>(stand_ins_, wanted.stand_ins), reports_.as<CrowdNmsReport>(),
+               wanted.max_survivors} {
+  poison();
+}
+
+void DeviceCall::poison() {
+  survivors_.upload(blank_.survivors.data(), survivors_.size());
+  members_.upload(blank_.members.data(), members_.size());
+  stand_ins_.upload(blank_.stand_ins.data(), stand_ins_.size());
+  reports_.upload(blank_.reports.data(), reports_.size());
+  workspace_.fill(canary, 0, workspace_.size());
+  workspace_.fill(garbage, guard, workspace_bytes_);
+}
+
+void DeviceCall::set_counts(std::span<const std::uint32_t> counts) {
+  ASSERT_EQ(counts.size_bytes(), counts_.size());
+  counts_.upload(counts.data(), counts.size_bytes());
+}
+
+CrowdNmsStatus DeviceCall::enqueue(cudaStream_t stream) {
+  return crowd_nms_cuda(&params_, &candidates_, &outputs_, workspace_.as<std::byte>() + guard, workspace_bytes_,
+                        stream);
+}
+
+Result DeviceCall::results() const {
+  Result result = blank_;
+  survivors_.download(result.survivors.data(), survivors_.size());
+  members_.download(result.members.data(), members_.size());
+  stand_ins_.download(result.stand_ins.data(), stand_ins_.size());
+  reports_.download(result.reports.data(), reports_.size());
+  std::vector<unsigned char> edges(workspace_.size());
+  workspace_.download(edges.data(), edges.size());
+  const auto intact = [](std::span<const unsigned char> bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](unsigned char b) { return b == canary; });
+  };
+  EXPECT_TRUE(intact(std::span(edges).first(guard))) << "wrote before the workspace";
+  EXPECT_TRUE(intact(std::span(edges).last(guard))) << "wrote behind the workspace";
+  return result;
+}
+
+Result run_cuda(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  const Stream stream = make_stream();
+  DeviceCall call(params, batch, wanted);
+  expect_cuda(cudaDeviceSynchronize(), "poisoning");
+  const CrowdNmsStatus status = call.enqueue(stream.get());
+  expect_cuda(cudaStreamSynchronize(stream.get()), "running");
+  Result result = call.results();
+  result.status = status;
+  return result;
+}
+
+Result run_captured(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  const Stream stream = make_stream();
+  DeviceCall call(params, batch, wanted);
+  expect_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "beginning capture");
+  const CrowdNmsStatus status = call.enqueue(stream.get());
+  cudaGraph_t captured = nullptr;
+  expect_cuda(cudaStreamEndCapture(stream.get(), &captured), "ending capture");
+  const Graph graph(captured);
+  cudaGraphExec_t instantiated = nullptr;
+  expect_cuda(cudaGraphInstantiate(&instantiated, graph.get(), 0), "instantiating the graph");
+  const Exec exec(instantiated);
+  for (int replay = 0; replay < 2; ++replay) {
+    call.poison();
+    expect_cuda(cudaDeviceSynchronize(), "poisoning");
+    expect_cuda(cudaGraphLaunch(exec.get(), stream.get()), "replaying");
+    expect_cuda(cudaStreamSynchronize(stream.get()), "running");
+  }
+  Result result = call.results();
+  result.status = status;
+  return result;
+}
+
+Result run_cuda_session(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  Result result = Result::sized(batch, wanted);
+  CrowdNmsSession* made = nullptr;
+  result.status = crowd_nms_session_new(CROWD_NMS_BACKEND_CUDA, &params, batch.frames, batch.capacity, &made);
+  const std::unique_ptr<CrowdNmsSession, void (*)(CrowdNmsSession*)> session(made, crowd_nms_session_free);
+  if (!session)
+    return result;
+  const CrowdNmsCandidates candidates = batch.candidates();
+  const CrowdNmsSurvivors outputs = result.outputs(wanted);
+  result.status = crowd_nms_session_run(session.get(), &params, &candidates, &outputs);
+  return result;
+}
+
+}  // namespace crowd::test

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The CUDA backend against the oracle: every distribution, size, method, metric, comparator and option; plain, inside
+// graph capture, and through a session.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <tuple>
+
+#include "cases.hpp"
+#include "device_runner.hpp"
+
+namespace crowd::test {
+namespace {
+
+/// How thorough: CROWD_GPU_TEST=quick is for compute-sanitizer, which slows kernels down a hundredfold.
+bool quick() {
+  const char* value = std::getenv("CROWD_GPU_TEST");
+  return value && std::string(value) == "quick";
+}
+
+struct Mode {
+  const char* name;
+  Result (*run)(const CrowdNmsParams&, const Batch&, const Wanted&);
+};
+
+constexpr Mode modes[] = {{"plain", run_cuda}, {"captured", run_captured}, {"session", run_cuda_session}};
+constexpr const char* method_names[] = {"greedy", "map_reduce", "paper"};
+
+/// What CUDA refuses: more than 1024 threads a block.
+bool fits_hardware(const Case& it) {
+  if (it.params.method != CROWD_NMS_PAPER)
+    return true;
+  return crowd_nms_cuda_workspace_bytes(&it.params, it.batch.frames, it.batch.capacity) > 0;
+}
+
+class CudaAgainstOracle : public testing::TestWithParam<std::tuple<CrowdNmsMethod, Mode>> {
+ protected:
+  CrowdNmsMethod method() const {
+    return std::get<0>(GetParam());
+  }
+  Runner runner() const {
+    return std::get<1>(GetParam()).run;
+  }
+
+  void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
+    std::size_t ran = 0;
+    for_each_case(sizes, method(), per_size, [&](const Case& it) {
+      if (!fits_hardware(it))
+        return;
+      expect_as_oracle(runner(), it);
+      ++ran;
+    });
+    EXPECT_GT(ran, 0u);
+    RecordProperty("cases", static_cast<int>(ran));
+  }
+};
+
+TEST_P(CudaAgainstOracle, agrees_on_small_frames) {
+  run(small_sizes, quick() ? 1 : 4);
+}
+
+TEST_P(CudaAgainstOracle, agrees_on_medium_frames) {
+  run(medium_sizes, quick() ? 1 : 4);
+}
+
+TEST_P(CudaAgainstOracle, agrees_on_large_frames) {
+  if (quick())
+    GTEST_SKIP() << "CROWD_GPU_TEST=quick";
+  run(large_sizes, 1);
+}
+
+TEST_P(CudaAgainstOracle, agrees_on_huge_frames) {
+  if (quick())
+    GTEST_SKIP() << "CROWD_GPU_TEST=quick";
+  if (method() == CROWD_NMS_PAPER)
+    GTEST_SKIP() << "the oracle's matrix stops at D_max 8192";
+  constexpr std::uint32_t sizes[] = {huge_size};
+  run(sizes, 1);
+}
+
+TEST_P(CudaAgainstOracle, agrees_on_ragged_batches) {
+  for_each_batch(method(), [&](const Case& it) {
+    if (fits_hardware(it))
+      expect_as_oracle(runner(), it);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Method, CudaAgainstOracle,
+                         testing::Combine(testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER),
+                                          testing::ValuesIn(modes)),
+                         [](const auto& info) {
+                           return std::string(method_names[std::get<0>(info.param)]) + "_" +
+                                  std::get<1>(info.param).name;
+                         });
+
+Wanted everything(const Batch& batch) {
+  return {batch.capacity, true, true};
+}
+
+TEST(Cuda, reads_the_counts_on_the_device_at_every_replay) {
+  Batch batch = Batch::of(crowd(3000, 147, 4646, 1800, 11));
+  batch.counts = {3000};
+  DeviceCall call(default_params(), batch, everything(batch));
+  cudaStream_t stream = nullptr;
+  expect_cuda(cudaStreamCreate(&stream), "creating a stream");
+  expect_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "beginning capture");
+  ASSERT_EQ(call.enqueue(stream), CROWD_NMS_OK) << crowd_nms_last_error();
+  cudaGraph_t graph = nullptr;
+  expect_cuda(cudaStreamEndCapture(stream, &graph), "ending capture");
+  cudaGraphExec_t exec = nullptr;
+  expect_cuda(cudaGraphInstantiate(&exec, graph, 0), "instantiating");
+  for (const std::uint32_t count : {0u, 1u, 700u, 3000u, 5000u}) {
+    batch.counts = {count};
+    call.set_counts(batch.counts);
+    call.poison();
+    expect_cuda(cudaDeviceSynchronize(), "poisoning");
+    expect_cuda(cudaGraphLaunch(exec, stream), "replaying");
+    expect_cuda(cudaStreamSynchronize(stream), "running");
+    EXPECT_TRUE(same(run_oracle(default_params(), batch, everything(batch)), call.results(), batch, everything(batch)))
+        << "count " << count;
+  }
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+}
+
+TEST(Cuda, gives_one_answer_a_thousand_times) {
+  const int runs = quick() ? 3 : 1000;
+  const Batch batch = Batch::of(crowd(2895, 147, 4646, 1800, 12));
+  DeviceCall call(default_params(), batch, everything(batch));
+  const Result expected = run_oracle(default_params(), batch, everything(batch));
+  for (int i = 0; i < runs; ++i) {
+    call.poison();
+    ASSERT_EQ(call.enqueue(nullptr), CROWD_NMS_OK) << crowd_nms_last_error();
+    ASSERT_TRUE(same(expected, call.results(), batch, everything(batch))) << "run " << i;
+  }
+}
+
+TEST(Cuda, agrees_with_the_cpu_backend_on_thousands_of_frames) {
+  const std::uint64_t seeds = quick() ? 20 : 10000;
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    Dice dice(seed);
+    const auto& kind = distributions()[dice.below(static_cast<std::uint32_t>(distributions().size()))];
+    const std::uint32_t n = dice.below(600);
+    const Batch batch = Batch::of(kind.make(n, seed));
+    CrowdNmsParams params = default_params();
+    params.overlap_threshold = dice.unit();
+    params.class_agnostic = dice.below(2);
+    ASSERT_TRUE(same(run_cpu(params, batch, everything(batch)), run_cuda(params, batch, everything(batch)), batch,
+                     everything(batch)))
+        << kind.name << " n=" << n << " seed=" << seed;
+  }
+}
+
+TEST(Cuda, refuses_what_the_hardware_cannot_do_with_a_remedy) {
+  CrowdNmsParams params = default_params();
+  params.method = CROWD_NMS_PAPER;
+  params.paper_d_max = 4096;
+  params.paper_k = 2;
+  EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 1, 4096), 0u);
+  EXPECT_STREQ(crowd_nms_last_error(),
+               "paper_d_max / paper_k is 2048 threads a block, CUDA has at most 1024: raise paper_k to 4 or more");
+  params = default_params();
+  EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 65536, 1), 0u);
+  EXPECT_NE(std::string(crowd_nms_last_error()).find("split the batch"), std::string::npos);
+}
+
+TEST(Cuda, refuses_a_small_or_misaligned_workspace) {
+  const CrowdNmsParams params = default_params();
+  const std::size_t bytes = crowd_nms_cuda_workspace_bytes(&params, 1, 100);
+  const DeviceBytes memory(bytes + 256);
+  const DeviceBytes boxes(100 * sizeof(CrowdNmsBox)), scores(400), survivors(400), report(sizeof(CrowdNmsReport));
+  const CrowdNmsCandidates in{boxes.as<CrowdNmsBox>(), scores.as<float>(), nullptr, nullptr, nullptr, 1, 100};
+  const CrowdNmsSurvivors out{survivors.as<std::uint32_t>(), nullptr, nullptr, report.as<CrowdNmsReport>(), 100};
+  EXPECT_EQ(crowd_nms_cuda(&params, &in, &out, memory.as<void>(), bytes - 1, nullptr), CROWD_NMS_WORKSPACE_TOO_SMALL);
+  EXPECT_EQ(crowd_nms_cuda(&params, &in, &out, memory.as<std::byte>() + 8, bytes, nullptr), CROWD_NMS_INVALID_ARGUMENT);
+}
+
+TEST(Cuda, keeps_the_workspace_within_64_bytes_a_candidate) {
+  const CrowdNmsParams params = default_params();
+  for (const std::uint32_t n : {1u, 100u, 4096u, 100000u})
+    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, n), 64u * n + 8192) << n;
+}
+
+}  // namespace
+}  // namespace crowd::test
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const bool listing = testing::GTEST_FLAG(list_tests);
+  if (!listing && crowd_nms_cuda_probe() != CROWD_NMS_OK) {
+    const char* required = std::getenv("CROWD_REQUIRE_GPU");
+    std::printf("skipped: %s\n", crowd_nms_last_error());
+    return required && std::string(required) == "1" ? 1 : 77;
+  }
+  return RUN_ALL_TESTS();
+}
