@@ -18,7 +18,8 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 videotestsrc ! crowdinject ! crowdnms ! crowdoverlay draw-summary=true ! videoconvert ! autovideosink
+ * gst-launch-1.0 videotestsrc ! video/x-raw,width=1280,height=720 ! crowdinject ! crowdnms ! crowdoverlay
+ * draw-summary=true ! videoconvert ! autovideosink
  * ]|
  */
 
@@ -135,8 +136,10 @@ static std::span<const crowd::draw::Primitive> gst_crowd_overlay_compose(State& 
   detections.read(buffer, width, height);
   if (settings.show == SHOW_SURVIVORS)
     detections.candidates.clear();
-  else if (settings.show == SHOW_CANDIDATES)
+  if (settings.show == SHOW_CANDIDATES) {
     detections.survivors.clear();
+    detections.summary.survivors.reset();
+  }
   return state.scene.build(width, height, settings.style, detections.candidates, detections.survivors,
                            detections.summary);
 }

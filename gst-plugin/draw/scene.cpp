@@ -87,17 +87,8 @@ std::span<const Primitive> Scene::build(int width, int height, const Style& styl
     compose(style, box);
     add_label(box, scale, color_of(box, style.color));
   }
-  if (style.summary) {
-    std::array<char, 64> line{};
-    char* end = std::to_chars(line.data(), line.data() + 16, summary.candidates).ptr;
-    text_.clear();
-    append({line.data(), end});
-    append(" candidates, ");
-    end = std::to_chars(line.data(), line.data() + 16, summary.survivors).ptr;
-    append({line.data(), end});
-    append(" kept");
-    add_text(0, 0, 2 * scale, 0x000000);
-  }
+  if (style.summary)
+    add_summary(summary, 2 * scale);
   return primitives_;
 }
 
@@ -132,10 +123,14 @@ void Scene::compose(const Style& style, const Detection& box) {
     append({digits.data(), end});
   }
   if (style.counts && box.members > 0) {
-    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), box.members).ptr;
     append(text_.empty() ? "x" : " x");
-    append({digits.data(), end});
+    append_number(box.members);
   }
+}
+
+void Scene::append_number(unsigned number) {
+  std::array<char, 16> digits{};
+  append({digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr});
 }
 
 void Scene::append(std::string_view utf8) {
@@ -154,6 +149,18 @@ void Scene::add_label(const Detection& detection, int scale, std::uint32_t rgb) 
   const int h = (glyph_height + 1) * scale;
   const int y = box->y1 - h >= 0 ? box->y1 - h : std::max(box->y1, 0);
   add_text(std::max(std::min(box->x1, width_ - w), 0), y, scale, rgb);
+}
+
+void Scene::add_summary(const Summary& summary, int scale) {
+  text_.clear();
+  append_number(summary.candidates);
+  append(" candidates");
+  if (summary.survivors) {
+    append(", ");
+    append_number(*summary.survivors);
+    append(" kept");
+  }
+  add_text(0, 0, scale, 0x000000);
 }
 
 void Scene::add_text(int x, int y, int scale, std::uint32_t rgb) {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -45,8 +46,8 @@ struct Style {
 
 /** Numbers of the summary line. */
 struct Summary {
-  unsigned candidates;
-  unsigned survivors;
+  unsigned candidates = 0;
+  std::optional<unsigned> survivors = {};  ///< left out if nobody asked for them
 };
 
 /** Builds lists of primitives, keeping its memory from frame to frame. */
@@ -59,9 +60,11 @@ class Scene {
  private:
   void add_outline(const Detection& box, int thickness, std::uint32_t rgb);
   void add_label(const Detection& box, int scale, std::uint32_t rgb);
+  void add_summary(const Summary& summary, int scale);
   void add_text(int x, int y, int scale, std::uint32_t rgb);
   void compose(const Style& style, const Detection& box);
   void append(std::string_view utf8);
+  void append_number(unsigned number);
 
   int width_ = 0;
   int height_ = 0;
