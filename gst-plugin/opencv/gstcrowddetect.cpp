@@ -11,9 +11,10 @@
  *
  * `people` slides a window of 64x128 pixels with HOG features and the SVM built into OpenCV over the frame in several
  * sizes; the score is the margin of the SVM. Its windows hold the person with a border, as in training;
- * #crowddetect:fit says whether the boxes are the windows or the persons inside. `face-haar` and `face-lbp` run a
- * cascade from an XML file, by default the frontal face of Debian's package `opencv-data`; the score is the margin of
- * the last stage.
+ * #crowddetect:fit says whether the boxes are the windows or, by default, the part of them that a person fills. Windows
+ * of one person differ in size and lie in each other, which intersection over the smaller box sees best: crowdnms
+ * metric=ios iou-threshold=0.6. `face-haar` and `face-lbp` run a cascade from an XML file, by default the frontal face
+ * of Debian's package `opencv-data`; the score is the margin of the last stage.
  *
  * The search reads luma: the first plane of YUV and grey formats, without a copy, or a conversion of RGB. The pixels
  * are never written. Every frame gets a meta, also with no window in it. Windows are in a fixed order (small to large,
@@ -23,9 +24,10 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 videotestsrc num-buffers=10 ! video/x-raw,width=320,height=240 ! crowddetect detector=people !
- * fakesink
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! crowddetect ! \
+ *   crowdnms metric=ios iou-threshold=0.6 ! crowdoverlay ! videoconvert ! autovideosink
  * ]|
+ * One box for each person in OpenCV's pedestrian film.
  */
 
 #include "gstcrowddetect.h"
@@ -470,14 +472,16 @@ static void gst_crowd_detect_install_search_properties(GObjectClass* object_clas
                        0, 64, defaults.padding, flags));
   g_object_class_install_property(
       object_class, PROP_HIT_THRESHOLD,
-      g_param_spec_double("hit-threshold", "Hit threshold", "people: least score, the margin of the SVM", -10, 10,
-                          defaults.hit_threshold, flags));
+      g_param_spec_double(
+          "hit-threshold", "Hit threshold",
+          "people: least score, the margin of the SVM; 0, OpenCV's own default, lets in more that is not a person", -10,
+          10, defaults.hit_threshold, flags));
   g_object_class_install_property(
       object_class, PROP_MIN_SIZE,
       g_param_spec_int(
           "min-size", "Least size",
           "Least height of a window in pixels of the frame, which is enlarged for less than the classifier's "
-          "own (people 128, faces 24); a standing person fills 3/4 of the height. 0: 96 for people, the "
+          "own (people 128, faces 24); a standing person fills 3/4 of the height. 0: 88 for people, the "
           "classifier's own for faces",
           0, G_MAXINT16, defaults.min_size, flags));
   g_object_class_install_property(

@@ -18,8 +18,8 @@ namespace {
 constexpr float body_margin_x = 3.0F / 16;
 constexpr float body_margin_y = 1.0F / 8;
 
-// Persons of about 72 pixels, the far half of a street scene in standard definition.
-constexpr int people_min_size = 96;
+// Persons of about 66 pixels, the far end of a street scene in standard definition.
+constexpr int people_min_size = 88;
 
 // A window of the zoomed image.
 struct Hit {

@@ -32,11 +32,11 @@ struct Search {
   double scale_factor = 1.05;  ///< ratio between neighbouring window sizes, > 1
   int win_stride = 8;          ///< step of the HOG window, pixels of the scaled image
   int padding = 8;             ///< how far a HOG window may leave the image, pixels of the scaled image
-  double hit_threshold = 0;    ///< least HOG score
-  int min_size = 0;   ///< least window height; the image is enlarged for less than the classifier's own height.
-                      ///< 0: 96 for people, the cascade's own
-  int max_size = 0;   ///< largest window height; 0: the image
-  bool body = false;  ///< shrink HOG windows to the part that the person fills
+  double hit_threshold = 0.6;  ///< least HOG score
+  int min_size = 0;  ///< least window height; the image is enlarged for less than the classifier's own height.
+                     ///< 0: 88 for people, the cascade's own
+  int max_size = 0;  ///< largest window height; 0: the image
+  bool body = true;  ///< shrink HOG windows to the part that the person fills
 };
 
 class WindowFinder {
