@@ -1,0 +1,364 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <gmock/gmock.h>
+#include <gst/crowd/gstcrowdboxesmeta.h>
+#include <gst/video/video.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <numeric>
+
+#include "pictures.hpp"
+#include "support.hpp"
+
+namespace {
+
+using namespace crowd::test;
+using testing::HasSubstr;
+
+constexpr unsigned width = 640;
+constexpr unsigned height = 480;
+
+std::string caps_of(const char* format, unsigned w = width, unsigned h = height) {
+  return std::string("video/x-raw,format=") + format + ",width=" + std::to_string(w) + ",height=" + std::to_string(h) +
+         ",framerate=25/1";
+}
+
+/// The picture as a frame of the format: grey, since luma is all that is searched.
+Ref<GstBuffer> frame_of(const cv::Mat& picture, const char* format) {
+  GstVideoInfo info;
+  gst_video_info_set_format(&info, gst_video_format_from_string(format), static_cast<guint>(picture.cols),
+                            static_cast<guint>(picture.rows));
+  Ref<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, info.size, nullptr));
+  gst_buffer_memset(buffer.get(), 0, 128, info.size);
+  GstVideoFrame frame;
+  EXPECT_TRUE(gst_video_frame_map(&frame, &info, buffer.get(), GST_MAP_WRITE));
+  const int components = GST_VIDEO_INFO_IS_RGB(&info) ? 3 : 1;
+  for (int c = 0; c < components; c++)
+    for (int y = 0; y < picture.rows; y++)
+      for (int x = 0; x < picture.cols; x++)
+        GST_VIDEO_FRAME_COMP_DATA(&frame, c)
+  [y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) + x * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c)] =
+      picture.at<std::uint8_t>(y, x);
+  gst_video_frame_unmap(&frame);
+  return buffer;
+}
+
+struct Found {
+  std::vector<Candidate> candidates;
+  std::uint32_t count = 0;
+  unsigned capacity = 0, frame_width = 0, frame_height = 0;
+  std::string label;
+};
+
+Found read(GstBuffer* buffer) {
+  EXPECT_EQ(count_metas(buffer, GST_CROWD_BOXES_META_API_TYPE), 1u);
+  Found found;
+  const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer);
+  GstCrowdBoxesMap map;
+  if (!meta || !gst_crowd_boxes_map_memory(&map, meta->memory, meta->capacity, GST_MAP_READ)) {
+    ADD_FAILURE() << "no candidates";
+    return found;
+  }
+  found.count = *map.count;
+  found.capacity = meta->capacity;
+  found.frame_width = meta->frame_width;
+  found.frame_height = meta->frame_height;
+  found.label = static_cast<const char*>(g_ptr_array_index(meta->labels, 0));
+  for (guint i = 0; i < std::min(found.count, found.capacity); i++)
+    found.candidates.push_back(
+        {map.boxes[i].x1, map.boxes[i].y1, map.boxes[i].x2, map.boxes[i].y2, map.scores[i], map.classes[i]});
+  gst_crowd_boxes_unmap(&map);
+  return found;
+}
+
+bool equal(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Candidate& p, const Candidate& q) {
+    return std::tie(p.x1, p.y1, p.x2, p.y2, p.score, p.class_id) ==
+           std::tie(q.x1, q.y1, q.x2, q.y2, q.score, q.class_id);
+  });
+}
+
+Ref<GstHarness> harness_of(const std::string& properties, const std::string& caps = caps_of("GRAY8")) {
+  Ref<GstHarness> harness(gst_harness_new_parse(("crowddetect " + properties).c_str()));
+  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
+  return harness;
+}
+
+Ref<GstBuffer> pass(const Ref<GstHarness>& harness, Ref<GstBuffer> buffer) {
+  return Ref<GstBuffer>(gst_harness_push_and_pull(harness.get(), buffer.release()));
+}
+
+Ref<GstElement> element_of(const Ref<GstHarness>& harness) {
+  return Ref<GstElement>(gst_harness_find_element(harness.get(), "crowddetect"));
+}
+
+guint64 stat(const Ref<GstHarness>& harness, const char* field) {
+  GstStructure* stats = nullptr;
+  g_object_get(element_of(harness).get(), "stats", &stats, nullptr);
+  const Ref<GstStructure> owned(stats);
+  guint64 value = G_MAXUINT64;
+  EXPECT_TRUE(gst_structure_get_uint64(stats, field, &value)) << field;
+  return value;
+}
+
+// Wide steps: these tests are about the element, not about the detector.
+const std::string quick = "scale-factor=1.2 min-size=128 ";
+
+TEST(crowddetect, attaches_candidates_to_each_frame) {
+  const auto harness = harness_of(quick);
+  const auto out = pass(harness, frame_of(picture_of_people(), "GRAY8"));
+  const Found found = read(out.get());
+  EXPECT_GT(found.candidates.size(), 3u);
+  EXPECT_EQ(found.count, found.candidates.size());
+  EXPECT_EQ(found.label, "person");
+  EXPECT_EQ(found.frame_width, width);
+  EXPECT_EQ(found.frame_height, height);
+  for (const Candidate& c : found.candidates) {
+    EXPECT_EQ(c.class_id, 0);
+    EXPECT_GE(c.score, 0.6F);
+  }
+  EXPECT_EQ(stat(harness, "frames"), 1u);
+  EXPECT_EQ(stat(harness, "candidates"), found.candidates.size());
+  EXPECT_GT(stat(harness, "search-time"), 0u);
+}
+
+TEST(crowddetect, attaches_an_empty_meta_where_there_is_nobody) {
+  const auto harness = harness_of(quick);
+  const auto out = pass(harness, frame_of(cv::Mat(height, width, CV_8U, cv::Scalar(99)), "GRAY8"));
+  EXPECT_EQ(read(out.get()).count, 0u);
+  EXPECT_EQ(stat(harness, "failures"), 0u);
+}
+
+TEST(crowddetect, finds_the_same_in_every_format) {
+  const auto grey = harness_of(quick);
+  const auto expected = read(pass(grey, frame_of(picture_of_people(), "GRAY8")).get());
+  for (const char* format : {"NV12", "NV21", "I420", "YV12", "Y42B", "Y444", "YUY2", "UYVY", "BGR", "RGB", "BGRx",
+                             "RGBx", "BGRA", "RGBA", "xBGR", "xRGB", "ABGR", "ARGB"}) {
+    const auto harness = harness_of(quick, caps_of(format));
+    const auto out = pass(harness, frame_of(picture_of_people(), format));
+    ASSERT_NE(out, nullptr) << format;
+    EXPECT_TRUE(equal(read(out.get()).candidates, expected.candidates)) << format;
+  }
+}
+
+TEST(crowddetect, weighs_red_green_and_blue_where_they_are) {
+  // A person in blue on yellow is 18 levels darker than the wall if channels are mistaken for each other.
+  const cv::Mat people = picture_of_people();
+  const auto find = [&people](const char* format) {
+    cv::Mat channels[3] = {255 - people, people, people};
+    cv::Mat colours;
+    cv::merge(channels, 3, colours);
+    const auto harness = harness_of(quick, caps_of(format));
+    auto buffer = frame_of(people, format);
+    GstVideoInfo info;
+    gst_video_info_set_format(&info, gst_video_format_from_string(format), width, height);
+    GstVideoFrame frame;
+    EXPECT_TRUE(gst_video_frame_map(&frame, &info, buffer.get(), GST_MAP_WRITE));
+    for (int y = 0; y < people.rows; y++)
+      for (int x = 0; x < people.cols; x++)
+        GST_VIDEO_FRAME_COMP_DATA(&frame, 0)
+    [y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, 0) + x * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, 0)] =
+        colours.at<cv::Vec3b>(y, x)[0];
+    gst_video_frame_unmap(&frame);
+    return read(pass(harness, std::move(buffer)).get()).candidates;
+  };
+  const auto expected = find("RGB");
+  EXPECT_FALSE(expected.empty());
+  for (const char* format : {"BGR", "BGRx", "RGBx", "BGRA", "RGBA", "xBGR", "xRGB", "ABGR", "ARGB"})
+    EXPECT_TRUE(equal(find(format), expected)) << format;
+}
+
+TEST(crowddetect, reads_through_strides_and_offsets) {
+  const cv::Mat people = picture_of_people();
+  const auto expected = read(pass(harness_of(quick), frame_of(people, "GRAY8")).get());
+  gsize offset[] = {77, 0, 0, 0};
+  gint stride[] = {width + 40, 0, 0, 0};
+  Ref<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, 77 + gsize{width + 40} * height, nullptr));
+  gst_buffer_memset(buffer.get(), 0, 255, gst_buffer_get_size(buffer.get()));
+  for (unsigned y = 0; y < height; y++)
+    gst_buffer_fill(buffer.get(), 77 + gsize{y} * (width + 40), people.ptr(static_cast<int>(y)), width);
+  gst_buffer_add_video_meta_full(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, width, height, 1,
+                                 offset, stride);
+  const auto found = read(pass(harness_of(quick), std::move(buffer)).get());
+  EXPECT_TRUE(equal(found.candidates, expected.candidates));
+}
+
+TEST(crowddetect, copies_and_changes_no_pixels) {
+  const auto harness = harness_of(quick);
+  for (const bool shared : {false, true}) {
+    auto buffer = frame_of(picture_of_people(), "GRAY8");
+    GstMemory* memory = gst_buffer_peek_memory(buffer.get(), 0);
+    const Ref<GstBuffer> held(shared ? gst_buffer_ref(buffer.get()) : gst_buffer_new());
+    const auto out = pass(harness, std::move(buffer));
+    EXPECT_EQ(gst_buffer_peek_memory(out.get(), 0), memory) << "shared: " << shared;
+    EXPECT_EQ(gst_buffer_memcmp(out.get(), 0, picture_of_people().data, width * height), 0);
+    EXPECT_GT(read(out.get()).count, 0u);
+    EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(held.get()), nullptr) << "the meta appeared on somebody else's buffer";
+  }
+}
+
+TEST(crowddetect, keeps_the_best_and_counts_the_rest) {
+  const auto all = read(pass(harness_of(quick), frame_of(picture_of_people(), "GRAY8")).get());
+  ASSERT_GT(all.count, 3u);
+  const auto harness = harness_of(quick + "max-candidates=3");
+  const auto some = read(pass(harness, frame_of(picture_of_people(), "GRAY8")).get());
+  EXPECT_EQ(some.capacity, 3u);
+  EXPECT_EQ(some.count, all.count);
+  std::vector<float> scores, kept;
+  for (const Candidate& c : all.candidates)
+    scores.push_back(c.score);
+  for (const Candidate& c : some.candidates)
+    kept.push_back(c.score);
+  std::sort(scores.rbegin(), scores.rend());
+  std::sort(kept.rbegin(), kept.rend());
+  EXPECT_THAT(kept, testing::ElementsAre(scores[0], scores[1], scores[2]));
+  EXPECT_EQ(stat(harness, "overflow"), all.count - 3);
+  EXPECT_EQ(stat(harness, "candidates"), 3u);
+}
+
+TEST(crowddetect, searches_every_nth_frame) {
+  const auto harness = harness_of(quick + "interval=3");
+  std::vector<GstMemory*> memories;
+  for (int i = 0; i < 7; i++) {
+    const bool people = i == 0 || i >= 3;
+    const auto out = pass(harness, frame_of(people ? picture_of_people() : picture_of_noise(), "GRAY8"));
+    ASSERT_NE(out, nullptr);
+    memories.push_back(gst_memory_ref(gst_buffer_get_crowd_boxes_meta(out.get())->memory));
+  }
+  EXPECT_EQ(memories[1], memories[0]);
+  EXPECT_EQ(memories[2], memories[0]);
+  EXPECT_NE(memories[3], memories[0]);
+  EXPECT_EQ(memories[5], memories[3]);
+  EXPECT_NE(memories[6], memories[3]);
+  EXPECT_EQ(stat(harness, "searched"), 3u);
+  EXPECT_EQ(stat(harness, "frames"), 7u);
+  std::for_each(memories.begin(), memories.end(), gst_memory_unref);
+}
+
+TEST(crowddetect, searches_again_after_a_flush_or_new_caps) {
+  const auto harness = harness_of(quick + "interval=1000");
+  pass(harness, frame_of(picture_of_people(), "GRAY8"));
+  gst_harness_push_event(harness.get(), gst_event_new_flush_start());
+  gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_harness_push_event(harness.get(), gst_event_new_segment(&segment));
+  pass(harness, frame_of(picture_of_people(), "GRAY8"));
+  EXPECT_EQ(stat(harness, "searched"), 2u);
+  gst_harness_set_src_caps_str(harness.get(), caps_of("NV12", 320, 200).c_str());
+  const auto out = pass(harness, make_frame(320, 200));
+  EXPECT_EQ(stat(harness, "searched"), 3u);
+  const auto found = read(out.get());
+  EXPECT_EQ(found.frame_width, 320u);
+  EXPECT_EQ(found.frame_height, 200u);
+}
+
+TEST(crowddetect, obeys_properties_while_playing) {
+  const auto harness = harness_of(quick);
+  const auto before = read(pass(harness, frame_of(picture_of_people(), "GRAY8")).get());
+  g_object_set(element_of(harness).get(), "hit-threshold", 2.0, nullptr);
+  const auto after = read(pass(harness, frame_of(picture_of_people(), "GRAY8")).get());
+  EXPECT_LT(after.count, before.count);
+  EXPECT_GT(after.count, 0u);
+  for (const Candidate& c : after.candidates)
+    EXPECT_GE(c.score, 2.0F);
+  gst_util_set_object_arg(G_OBJECT(element_of(harness).get()), "fit", "window");
+  const auto whole = read(pass(harness, frame_of(picture_of_people(), "GRAY8")).get());
+  ASSERT_EQ(whole.count, after.count);
+  EXPECT_GT(whole.candidates[0].x2 - whole.candidates[0].x1, after.candidates[0].x2 - after.candidates[0].x1);
+}
+
+TEST(crowddetect, finds_faces_with_both_cascades) {
+  for (const char* detector : {"face-haar", "face-lbp"}) {
+    const auto harness = harness_of(std::string("detector=") + detector);
+    const auto found = read(pass(harness, frame_of(picture_of_noise(), "GRAY8")).get());
+    EXPECT_GT(found.count, 30u) << detector;
+    EXPECT_EQ(found.label, "face");
+  }
+  const auto named = harness_of("detector=face-lbp label=visage");
+  EXPECT_EQ(read(pass(named, frame_of(picture_of_noise(), "GRAY8")).get()).label, "visage");
+}
+
+std::string start_error(const std::string& properties) {
+  const Ref<GstElement> element(
+      GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(("crowddetect " + properties).c_str(), nullptr))));
+  const Ref<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(element.get(), bus.get());
+  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  const auto message = pop_message(bus.get(), GST_MESSAGE_ERROR);
+  const std::string text = message ? message_text(message.get()) : "no error";
+  EXPECT_EQ(pop_message(bus.get(), GST_MESSAGE_ERROR), nullptr);
+  gst_element_set_bus(element.get(), nullptr);
+  return text;
+}
+
+TEST(crowddetect, names_a_missing_cascade_and_the_remedy) {
+  EXPECT_THAT(start_error("detector=face-haar cascade=/nowhere/face.xml"),
+              testing::AllOf(HasSubstr("/nowhere/face.xml"), HasSubstr("apt-get install opencv-data"),
+                             HasSubstr("property cascade")));
+}
+
+TEST(crowddetect, names_a_file_that_is_no_cascade) {
+  const std::string path = testing::TempDir() + "crowddetect_broken.xml";
+  for (const char* text : {"not a cascade\n", "<?xml version=\"1.0\"?><opencv_storage><a>1</a></opencv_storage>\n", "",
+                           "<?xml version=\"1.0\"?><opencv_storage><cascade><stages><_><x>1</x></_></stages></cascade>"
+                           "</opencv_storage>\n"}) {
+    std::ofstream(path) << text;
+    EXPECT_THAT(start_error("detector=face-lbp cascade=" + path),
+                testing::AllOf(HasSubstr(path), HasSubstr("not a cascade"), HasSubstr("opencv-data")))
+        << text;
+  }
+  EXPECT_THAT(start_error("detector=face-lbp cascade=/tmp"), HasSubstr("No cascade file at /tmp"));
+  std::remove(path.c_str());
+}
+
+TEST(crowddetect, lets_frames_go_on_that_cannot_be_searched) {
+  const LogCounter warnings("crowddetect", GST_LEVEL_WARNING);
+  const auto harness = harness_of(quick);
+  for (int i = 0; i < 3; i++) {
+    const auto out = pass(harness, Ref<GstBuffer>(gst_buffer_new_allocate(nullptr, 100, nullptr)));
+    ASSERT_NE(out, nullptr);
+    EXPECT_EQ(read(out.get()).count, 0u);
+  }
+  EXPECT_EQ(stat(harness, "failures"), 3u);
+  EXPECT_EQ(warnings.count(), 1u);
+  EXPECT_GT(read(pass(harness, frame_of(picture_of_people(), "GRAY8")).get()).count, 0u);
+}
+
+TEST(crowddetect, takes_frames_of_any_size) {
+  for (const auto& [w, h] : {std::pair{1u, 1u}, {1u, 500u}, {33u, 17u}, {321u, 243u}}) {
+    const auto harness = harness_of("", caps_of("GRAY8", w, h));
+    const cv::Mat picture(static_cast<int>(h), static_cast<int>(w), CV_8U, cv::Scalar(50));
+    const auto out = pass(harness, frame_of(picture, "GRAY8"));
+    ASSERT_NE(out, nullptr);
+    EXPECT_EQ(read(out.get()).count, 0u);
+    EXPECT_EQ(stat(harness, "failures"), 0u) << w << "x" << h;
+  }
+}
+
+TEST(crowddetect, refuses_caps_without_a_size) {
+  const Ref<GstHarness> harness(gst_harness_new("crowddetect"));
+  gst_harness_set_src_caps_str(harness.get(), "video/x-raw,format=GRAY8,framerate=25/1");
+  EXPECT_EQ(gst_harness_push(harness.get(), gst_buffer_new_allocate(nullptr, 64, nullptr)), GST_FLOW_NOT_NEGOTIATED);
+}
+
+TEST(crowddetect, survives_a_hundred_state_changes) {
+  for (const char* properties : {"", "detector=face-lbp"}) {
+    const auto harness = harness_of(properties);
+    const auto element = element_of(harness);
+    for (int i = 0; i < 100; i++) {
+      ASSERT_NE(gst_element_set_state(element.get(), GST_STATE_NULL), GST_STATE_CHANGE_FAILURE);
+      ASSERT_NE(gst_element_set_state(element.get(), GST_STATE_PLAYING), GST_STATE_CHANGE_FAILURE);
+    }
+  }
+}
+
+TEST(crowddetect, documents_its_properties) {
+  expect_documented_properties("crowddetect");
+}
+
+}  // namespace
