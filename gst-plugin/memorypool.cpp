@@ -11,7 +11,8 @@ MemoryRef MemoryPool::acquire(guint capacity) {
     capacity_ = capacity;
   }
   for (const MemoryRef& memory : memories_) {
-    if (gst_memory_is_writable(memory.get()))
+    // Not gst_memory_is_writable(): for memories that is about exclusive locks, whoever holds references.
+    if (GST_MINI_OBJECT_REFCOUNT_VALUE(memory.get()) == 1)
       return MemoryRef(gst_memory_ref(memory.get()));
   }
   MemoryRef memory(make_(capacity));
