@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "crowdinject_support.hpp"
+
+namespace {
+
+using namespace crowd::test;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST(crowdinject, replays_det_txt) {
+  const TemporaryFile file("1,-1,10,20,30,40,0.5\n3,-1,1,2,3,4,0.75,-1,-1,-1\n3,-1,5,6,-7,nan,1\n");
+  const Inject inject("labels=\" person , dog\" location=" + file.path);
+  const auto view = [&] { return attached(inject.pass().get()); };
+  const Attached first = view();
+  EXPECT_THAT(first.candidates.boxes, ElementsAre(crowd::scene::Box{10, 20, 40, 60}));
+  EXPECT_THAT(first.candidates.scores, ElementsAre(0.5f));
+  EXPECT_THAT(first.labels, ElementsAre("person", "dog"));
+  EXPECT_EQ(view().count, 0u);
+  EXPECT_EQ(view().count, 2u);
+  EXPECT_EQ(view().count, 0u);
+  inject.set("loop", TRUE);
+  EXPECT_EQ(view().count, 0u);
+  EXPECT_EQ(view().count, 2u);
+  EXPECT_EQ(view().count, 1u);
+  EXPECT_FALSE(gst_crowd_truth_get(inject.pass().get()));
+  EXPECT_EQ(inject.stat("skipped-lines"), 0u);
+  EXPECT_EQ(inject.stat("candidates"), 6u);
+  EXPECT_EQ(inject.next_message(GST_MESSAGE_WARNING), "");
+}
+
+TEST(crowdinject, replays_json_lines_scaled_to_the_frame) {
+  const TemporaryFile file(
+      "{\"resolution\": {\"width\": 1280, \"height\": 720}, \"objects\": "
+      "[{\"box\": [100, 200, 300, 400], \"score\": 0.5, \"label\": \"head\"}]}\n");
+  const Inject inject("location=" + file.path);
+  const Attached got = attached(inject.pass().get());
+  EXPECT_THAT(got.candidates.boxes, ElementsAre(crowd::scene::Box{50, 100, 150, 200}));
+  EXPECT_THAT(got.labels, ElementsAre("head"));
+  EXPECT_EQ(got.width, 640u);
+}
+
+TEST(crowdinject, replays_det_txt_scaled_to_the_frame) {
+  const TemporaryFile file("1,-1,10,20,30,40,0.5\n");
+  const Inject inject("recorded-width=320 recorded-height=90 location=" + file.path);
+  EXPECT_THAT(attached(inject.pass().get()).candidates.boxes, ElementsAre(crowd::scene::Box{20, 80, 80, 240}));
+  EXPECT_THAT(attached(inject.pass().get()).labels, testing::IsEmpty());
+}
+
+TEST(crowdinject, warns_once_of_skipped_lines_and_counts_them) {
+  const TemporaryFile file("1,-1,10,20,30,40,0.5\n1,-1,x,2,3,4,1\n2,-1\n");
+  const Inject inject("location=" + file.path);
+  EXPECT_EQ(attached(inject.pass().get()).count, 1u);
+  EXPECT_EQ(attached(inject.pass().get()).count, 0u);
+  EXPECT_EQ(inject.stat("skipped-lines"), 2u);
+  const std::string text = inject.next_message(GST_MESSAGE_WARNING);
+  EXPECT_THAT(text, HasSubstr("2 of the lines of \"" + file.path + "\" do not fit and were skipped, the first at " +
+                              file.path + ":2: column 3 (left) is not a number."));
+  EXPECT_THAT(text, HasSubstr("set strict=true"));
+  EXPECT_EQ(inject.next_message(GST_MESSAGE_WARNING), "");
+}
+
+TEST(crowdinject, an_empty_file_is_warned_about) {
+  const TemporaryFile file;
+  const Inject inject("location=" + file.path);
+  EXPECT_EQ(attached(inject.pass().get()).count, 0u);
+  EXPECT_THAT(inject.next_message(GST_MESSAGE_WARNING), HasSubstr("\"" + file.path + "\" holds no candidates"));
+}
+
+TEST(crowdinject, files_that_cannot_be_used_are_errors_that_say_why) {
+  const TemporaryFile bad("1,-1,10,20,30,40,0.5\n1,-1,10,20,30,40\n");
+  EXPECT_THAT(
+      start_error("location=/nowhere/det.txt"),
+      testing::AllOf(HasSubstr("There is no file \"/nowhere/det.txt\"."), HasSubstr("set location to a det.txt")));
+  EXPECT_THAT(start_error("location=/tmp"), HasSubstr("\"/tmp\" is a folder, not a file."));
+  std::ofstream(bad.path, std::ios::binary) << "1,-1,10,20,30,40,0.5\n1,-1,10,20,30,40\n";
+  EXPECT_THAT(start_error("strict=true location=" + bad.path),
+              testing::AllOf(HasSubstr(bad.path + ":2: 6 columns instead of 7 to 10"), HasSubstr("set strict=false")));
+  EXPECT_THAT(start_error("format=jsonl location=" + bad.path), HasSubstr("has no line of JSON lines form"));
+  std::ofstream(bad.path, std::ios::binary) << std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
+  EXPECT_THAT(start_error("location=" + bad.path), HasSubstr("has no line of MOTChallenge form"));
+}
+
+TEST(crowdinject, recorded_size_goes_in_pairs) {
+  EXPECT_THAT(start_error("recorded-width=100"), HasSubstr("recorded-width and recorded-height go together"));
+  EXPECT_THAT(start_error("recorded-height=100"), HasSubstr("recorded-width and recorded-height go together"));
+}
+
+TEST(crowdinject, writes_the_truth_as_gt_txt_each_frame_once) {
+  const TemporaryFile file("old");
+  {
+    const Inject inject("scene=oscars uncover-every=1 truth=false truth-location=" + file.path);
+    for (int i = 0; i < 3; i++)
+      inject.pass();
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    ASSERT_TRUE(gst_harness_push_event(inject.harness(), gst_event_new_segment(&segment)));
+    for (int i = 0; i < 4; i++)
+      inject.pass();
+    ASSERT_TRUE(gst_harness_push_event(inject.harness(), gst_event_new_eos()));
+    const std::string at_eos = file.text();
+    EXPECT_EQ(std::ranges::count(at_eos, '\n'), 0 + 1 + 2 + 3);
+  }
+  const std::string text = file.text();
+  std::vector<std::string> starts;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    starts.push_back(text.substr(at, 4));
+  EXPECT_THAT(starts, ElementsAre("2,1,", "3,1,", "3,2,", "4,1,", "4,2,", "4,3,"));
+}
+
+TEST(crowdinject, a_written_truth_is_a_recording) {
+  const TemporaryFile file;
+  {
+    const Inject inject("truth-location=" + file.path);
+    inject.pass();
+  }
+  const Inject inject("strict=true location=" + file.path);
+  const auto boxes = attached(inject.pass().get()).candidates.boxes;
+  const auto objects = expected({}, 0, 640, 360).objects;
+  ASSERT_EQ(boxes.size(), objects.size());
+  for (std::size_t i = 0; i < boxes.size(); i++) {
+    EXPECT_EQ(boxes[i].x1, objects[i].box.x1);
+    EXPECT_NEAR(boxes[i].x2, objects[i].box.x2, 1e-3);
+  }
+}
+
+TEST(crowdinject, a_truth_file_that_cannot_be_written_is_told) {
+  EXPECT_THAT(start_error("truth-location=/nowhere/gt.txt"),
+              testing::AllOf(HasSubstr("\"/nowhere/gt.txt\" cannot be written: No such file or directory."),
+                             HasSubstr("set truth-location to a file in a folder")));
+  const Inject inject("truth-location=/dev/full");
+  for (int number = 0; number < 30; number++)
+    EXPECT_EQ(number_of(inject.pass().get()), number);
+  EXPECT_THAT(inject.next_message(GST_MESSAGE_WARNING),
+              HasSubstr("Writing truth-location failed: No space left on device"));
+  EXPECT_EQ(inject.next_message(GST_MESSAGE_WARNING), "");
+}
+
+TEST(crowdinject, a_recording_has_no_truth_to_write) {
+  const TemporaryFile file("1,-1,10,20,30,40,0.5\n");
+  const Inject inject("truth-location=/nowhere/gt.txt location=" + file.path);
+  EXPECT_EQ(attached(inject.pass().get()).count, 1u);
+  EXPECT_THAT(inject.next_message(GST_MESSAGE_WARNING), HasSubstr("A recording has no true objects"));
+}
+
+}  // namespace
