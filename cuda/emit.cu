@@ -89,18 +89,22 @@ __global__ void find_stand_ins(Frames frames, Scratch scratch, StandInRule rule,
 
 }  // namespace
 
-void launch_emit(const Call& call) {
-  const std::uint32_t capacity = call.frames.capacity;
-  const dim3 by_thread = call.grid(ceil_div(capacity, tuning::warp_block));
+void launch_survivors(const Call& call) {
   if (call.out.max_survivors)
-    write_survivors<<<by_thread, tuning::warp_block, 0, call.stream>>>(call.frames, call.scratch, call.out);
+    write_survivors<<<call.grid(ceil_div(call.frames.capacity, tuning::warp_block)), tuning::warp_block, 0,
+                      call.stream>>>(call.frames, call.scratch, call.out);
+}
+
+void launch_stand_ins(const Call& call) {
   if (!call.out.stand_ins && !call.out.members)
     return;
+  const std::uint32_t capacity = call.frames.capacity;
   const StandInRule rule{call.rule(), call.by_class(), call.params.method == CROWD_NMS_PAPER};
   find_stand_ins<<<call.grid(ceil_div(capacity, tuning::warp_block / warp_size)), tuning::warp_block, 0, call.stream>>>(
       call.frames, call.scratch, rule, call.out.stand_ins);
   if (call.out.members && call.out.max_survivors)
-    write_members<<<by_thread, tuning::warp_block, 0, call.stream>>>(call.frames, call.scratch, call.out);
+    write_members<<<call.grid(ceil_div(capacity, tuning::warp_block)), tuning::warp_block, 0, call.stream>>>(
+        call.frames, call.scratch, call.out);
 }
 
 }  // namespace crowd

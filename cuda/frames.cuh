@@ -49,6 +49,10 @@ struct Frames {
   }
 };
 
+__device__ inline CrowdNmsBox as_box(float4 b) {
+  return {b.x, b.y, b.z, b.w};
+}
+
 /// A list of candidates of each frame: entries begin at the frame's slot. A null `index` is the list of all.
 struct Lists {
   std::uint32_t* index;
@@ -140,8 +144,14 @@ void launch_rank(const Call& call, const Lists& list);
 void launch_settle(const Call& call, const Lists& list);
 /// Lists the kept candidates as leaders and writes the reports.
 void launch_collect(const Call& call);
-/// Writes survivors, and on demand stand-ins and members, from the ranked arrays.
-void launch_emit(const Call& call);
+/// Writes the survivors from the ranked arrays.
+void launch_survivors(const Call& call);
+/// Writes stand-ins and members, if asked for, from the ranked arrays.
+void launch_stand_ins(const Call& call);
+
+/// Greedy or map-reduce in one launch, up to the survivors, for frames of moderate capacity. False, and nothing done,
+/// if this call is not one for it.
+bool launch_fused(const Call& call);
 
 /// Algorithms 1 and 2, up to the states. `scratch` is PaperScratch memory.
 void launch_paper(const Call& call, std::byte* scratch);

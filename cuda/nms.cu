@@ -76,7 +76,7 @@ void run_map_reduce(const Call& call) {
   launch_elect(call, all, call.scratch.leaders, call.scratch.pending);
 }
 
-void launch(const Call& call, std::byte* paper_scratch) {
+void launch_stages(const Call& call, std::byte* paper_scratch) {
   if (call.params.method == CROWD_NMS_PAPER) {
     launch_paper(call, paper_scratch);
   } else {
@@ -88,7 +88,13 @@ void launch(const Call& call, std::byte* paper_scratch) {
   }
   launch_collect(call);
   launch_rank(call, call.scratch.leaders);
-  launch_emit(call);
+  launch_survivors(call);
+}
+
+void launch(const Call& call, std::byte* paper_scratch) {
+  if (call.params.method == CROWD_NMS_PAPER || !launch_fused(call))
+    launch_stages(call, paper_scratch);
+  launch_stand_ins(call);
 }
 
 std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {

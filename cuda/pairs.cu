@@ -24,10 +24,6 @@ struct PairRule {
   bool apart_too;
 };
 
-__device__ CrowdNmsBox as_box(float4 b) {
-  return {b.x, b.y, b.z, b.w};
-}
-
 struct Row {
   float4 box;
   std::uint64_t key;

@@ -27,6 +27,22 @@ constexpr unsigned settle_chunk = 64;
 /// Threads of the one-warp-per-candidate kernels.
 constexpr unsigned warp_block = 256;
 
+/// Fused kernel (fused.cu): threads of a block.
+constexpr unsigned fused_block = 512;
+/// Most candidates of a frame: all of them lie in every block's shared memory, 28 bytes each.
+constexpr unsigned fused_capacity = 7168;
+/// Most blocks of a frame.
+constexpr unsigned fused_group_max = 128;
+/// Up to here a thread-block cluster of fused_small_group suffices, above it one of fused_cluster, then the whole chip.
+constexpr unsigned fused_small_capacity = 512;
+constexpr unsigned fused_small_group = 8;
+constexpr unsigned fused_cluster_capacity = 2048;
+constexpr unsigned fused_cluster = 16;
+/// A tile with this many times its fair share makes the blocks share out by index instead.
+constexpr unsigned fused_crowding = 8;
+/// Rounds over the edges before classic greedy takes over.
+constexpr unsigned fused_rounds = 24;
+
 /// Map kernel of the paper: the block shape its authors published.
 constexpr unsigned paper_tile = 16;
 
