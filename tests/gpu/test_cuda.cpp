@@ -156,6 +156,31 @@ TEST(Cuda, agrees_with_the_cpu_backend_on_thousands_of_frames) {
   }
 }
 
+// One frame for each way through the backend, small enough for racecheck.
+TEST(Cuda, agrees_on_every_path) {
+  struct Path {
+    CrowdNmsMethod method;
+    std::uint32_t n;
+    const char* distribution;
+  };
+  constexpr Path paths[] = {
+      {CROWD_NMS_GREEDY, 200, "clustered"},      {CROWD_NMS_GREEDY, 1500, "clustered"},
+      {CROWD_NMS_GREEDY, 2500, "clustered"},     {CROWD_NMS_GREEDY, 300, "chain"},
+      {CROWD_NMS_GREEDY, 2500, "chain"},         {CROWD_NMS_GREEDY, 700, "all_equal"},
+      {CROWD_NMS_GREEDY, 8000, "clustered"},     {CROWD_NMS_MAP_REDUCE, 200, "clustered"},
+      {CROWD_NMS_MAP_REDUCE, 2500, "clustered"}, {CROWD_NMS_MAP_REDUCE, 8000, "uniform"},
+      {CROWD_NMS_PAPER, 256, "clustered"},
+  };
+  for (const Path& path : paths) {
+    const Batch batch = Batch::of(distribution(path.distribution).make(path.n, 5));
+    CrowdNmsParams params = default_params();
+    params.method = path.method;
+    EXPECT_TRUE(same(run_oracle(params, batch, everything(batch)), run_cuda(params, batch, everything(batch)), batch,
+                     everything(batch)))
+        << method_names[path.method] << ' ' << path.distribution << " n=" << path.n << " seed=5";
+  }
+}
+
 TEST(Cuda, refuses_what_the_hardware_cannot_do_with_a_remedy) {
   CrowdNmsParams params = default_params();
   params.method = CROWD_NMS_PAPER;
