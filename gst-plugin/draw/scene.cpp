@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <ranges>
 
 #include "font.hpp"
 
@@ -81,9 +82,10 @@ std::span<const Primitive> Scene::build(int width, int height, const Style& styl
   const int scale = automatic(style.font_scale, height, 540);
   for (const Detection& box : candidates)
     add_outline(box, style.candidate_thickness, color_of(box, style.candidate_color));
-  for (const Detection& box : survivors)
+  // The best-ranked come first and lie on top.
+  for (const Detection& box : std::views::reverse(survivors))
     add_outline(box, automatic(style.thickness, height, 360), color_of(box, style.color));
-  for (const Detection& box : survivors) {
+  for (const Detection& box : std::views::reverse(survivors)) {
     compose(style, box);
     add_label(box, scale, color_of(box, style.color));
   }

@@ -8,7 +8,8 @@
  * is one pixel wide or high. A box that leaves the frame loses the edges that are outside. A label stands on the box,
  * or hangs inside where the frame ends, and is moved to the left or right until it lies in the frame.
  *
- * Order: candidates, survivors, labels, summary; within each the order of the detections, so later ones lie on top.
+ * Order: candidates, outlines of survivors, their labels, summary. Survivors are painted from the last to the first, so
+ * that the best-ranked lies on top.
  */
 #pragma once
 
