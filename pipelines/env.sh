@@ -16,9 +16,12 @@ fi
 OUT=${OUT:-out}
 mkdir -p "$OUT"
 
+# CHECK=1 only looks whether the pipeline can be made.
+[ "${CHECK:-0}" = 1 ] && crowd-launch() { command crowd-launch --check "$@"; }
+
 # Ends the script with status 77, a skip, where there is no GPU; with 1 if CROWD_REQUIRE_GPU is 1.
 need_gpu() {
-  [ -e /dev/nvidiactl ] && return
+  [ -e /dev/nvidiactl ] || [ "${CHECK:-0}" = 1 ] && return
   echo "no NVIDIA GPU here" >&2
   [ "${CROWD_REQUIRE_GPU:-0}" = 1 ] && exit 1
   exit 77

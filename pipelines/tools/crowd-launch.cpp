@@ -23,7 +23,7 @@ int launch(const crowd::Options& options) {
     g_printerr("crowd-launch: %s\n", wrong->c_str());
     return 1;
   }
-  return run.play();
+  return options.check ? 0 : run.play();
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct RawOptions {
   gint64 every_frames = 0;
   gdouble from_seconds = 0.0;
   gdouble to_seconds = 0.0;
+  gboolean check = FALSE;
   gboolean quiet = FALSE;
 
   ~RawOptions() {
@@ -42,6 +43,7 @@ std::unique_ptr<GOptionContext, decltype(&g_option_context_free)> make_context(R
        "Frames between two values of --set, instead of --every", "FRAMES"},
       {"from", 'f', 0, G_OPTION_ARG_DOUBLE, &raw.from_seconds, "Where in the stream to begin (0)", "SECONDS"},
       {"to", 't', 0, G_OPTION_ARG_DOUBLE, &raw.to_seconds, "Where in the stream to end (its end)", "SECONDS"},
+      {"check", 'c', 0, G_OPTION_ARG_NONE, &raw.check, "Make the pipeline, but do not play it", nullptr},
       {"quiet", 'q', 0, G_OPTION_ARG_NONE, &raw.quiet, "No line a second, just the summary", nullptr},
       {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw.words, nullptr, "PIPELINE"},
       {}};
@@ -113,6 +115,7 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
   options.every_frames = static_cast<std::uint64_t>(raw.every_frames);
   options.from_seconds = raw.from_seconds;
   options.to_seconds = raw.to_seconds;
+  options.check = raw.check;
   options.quiet = raw.quiet;
   return options;
 }

@@ -61,7 +61,9 @@ GstElement* parse_pipeline(const char* program, const std::vector<std::string>& 
   GstElement* parsed = gst_parse_launchv_full(arguments.data(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &error);
   if (!parsed) {
     g_printerr("%s: %s\n", program, error->message);
-    if (g_error_matches(error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT))
+    if (std::strstr(error->message, "\"crowddetect\""))
+      g_printerr("%s: it comes with a build of gst-crowd that has OpenCV: meson setup -Dopencv=enabled\n", program);
+    else if (g_error_matches(error, GST_PARSE_ERROR, GST_PARSE_ERROR_NO_SUCH_ELEMENT))
       g_printerr("%s: check the spelling, install the plugin that has it, or point GST_PLUGIN_PATH to its folder\n",
                  program);
     return nullptr;

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: gst-crowd authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# What goes wrong outside gives one clear message and exit status 1, not a crash, a hang or a flood.
+. "$(dirname "$0")/tap.sh"
+cd "$work" || exit 1
+export OUT=$work FRAMES=5
+film=${FILM:-$("$pipelines/fetch-film")} || exit 1
+source=(videotestsrc num-buffers=5 ! video/x-raw,width=320,height=240)
+
+# refuses TEXT ELEMENT COMMAND...: a check for builds that have the element.
+refuses() {
+  local text=$1 element=$2
+  shift 2
+  need_element "$element" || return
+  fails_with 1 "$text" "$@"
+}
+
+empty_cache() {
+  PATH=$work/bin:$PATH CROWD_CACHE=$work/cache fails_with 1 "put vtest.avi" "$pipelines/fetch-film"
+}
+
+truncated_film() {
+  need_element crowddetect && need_element crowdnms || return
+  head -c 300000 "$film" >truncated.avi
+  FRAMES=-1 FILM=$work/truncated.avi timeout 120 "$pipelines/film.sh" >log 2>&1
+  local status=$?
+  tail -n 5 log
+  [ $status -le 1 ] && [ "$(wc -l <log)" -lt 40 ] && tail -n 1 log | grep -qE '^(done: [1-9]|crowd-launch: )'
+}
+
+no_opencv() {
+  need_element crowddetect >/dev/null && { echo "this build has OpenCV"; return 77; }
+  fails_with 1 "-Dopencv=enabled" "$pipelines/film.sh"
+}
+
+no_gpu() {
+  [ -e /dev/nvidiactl ] && { echo "there is a GPU"; return 77; }
+  refuses "backend=cpu" crowdnms crowd-launch "${source[@]}" ! crowdnms backend=cuda ! fakesink
+}
+
+no_gpu_script() {
+  [ -e /dev/nvidiactl ] && { echo "there is a GPU"; return 77; }
+  fails_with 77 "no NVIDIA GPU here" "$pipelines/mosaic-cuda.sh" &&
+    CROWD_REQUIRE_GPU=1 fails_with 1 "no NVIDIA GPU here" "$pipelines/mosaic-cuda.sh"
+}
+
+auto_without_gpu() {
+  need_element crowdnms && need_element crowdinject || return
+  crowd-launch "${source[@]}" ! crowdinject ! crowdnms backend=auto ! fakesink | tail -n 1 | grep '^done: 5 frames'
+}
+
+interrupted() {
+  local status=0
+  crowd-launch videotestsrc is-live=true ! x264enc tune=zerolatency ! mp4mux ! filesink location=live.mp4 >log 2>&1 &
+  local pid=$!
+  sleep 2
+  kill -INT $pid
+  wait $pid || status=$?
+  cat log
+  [ $status -eq 0 ] && grep -q interrupted log && crowd-launch -q filesrc location=live.mp4 ! decodebin ! fakesink
+}
+
+mkdir bin
+printf '#!/bin/sh\nexit 100\n' >bin/apt-get
+chmod +x bin/apt-get
+
+check "a missing film is named" refuses "No such file \"$work/nothing.avi\"" crowddetect \
+  env FILM="$work/nothing.avi" "$pipelines/film.sh"
+check "a film that cannot be fetched says what to do" empty_cache
+check "a truncated film ends without a flood" truncated_film
+check "a missing cascade is named" refuses "$work/nothing.xml" crowddetect \
+  crowd-launch "${source[@]}" ! crowddetect detector=face-haar cascade="$work/nothing.xml" ! fakesink
+check "a missing det.txt is named" refuses "$work/nothing.txt" crowdinject \
+  crowd-launch "${source[@]}" ! crowdinject location="$work/nothing.txt" ! fakesink
+check "a build without OpenCV says so" no_opencv
+check "backend=cuda without a GPU says what to do" no_gpu
+check "the GPU pipeline is skipped without one, unless it is required" no_gpu_script
+check "backend=auto works without a GPU" auto_without_gpu
+check "an iou-threshold of 2 is refused" refuses 'iou-threshold' crowdnms \
+  crowd-launch --set n.iou-threshold=2 "${source[@]}" ! crowdnms name=n ! fakesink
+check "an unknown element is named" fails_with 1 'no element "nosuchelement"' crowd-launch fakesrc ! nosuchelement
+check "an unknown property is named" fails_with 1 'nosuchproperty' crowd-launch fakesrc nosuchproperty=1 ! fakesink
+check "no pipeline is a usage error" fails_with 2 "no pipeline given" crowd-launch
+check "a wrong option is a usage error" fails_with 2 "Unknown option --nosuch" crowd-launch --nosuch fakesrc ! fakesink
+check "a wrong --set is a usage error" fails_with 2 "--set wants" crowd-launch --set nonsense fakesrc ! fakesink
+check "a stream that cannot be sought in is named" fails_with 1 "cannot be sought in" \
+  crowd-launch --from 1 fakesrc num-buffers=5 ! fakesink
+check "Ctrl-C finishes the film" interrupted
+check "read-survivors wants its appsink" fails_with 1 "appsink name=survivors" read-survivors fakesrc ! fakesink
+check "read-survivors names a missing file" fails_with 1 "No such file" \
+  read-survivors filesrc location="$work/nothing" ! appsink name=survivors
+finish

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: gst-crowd authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# The film plays anywhere and has its outlines where the metadata says that the survivors are.
+. "$(dirname "$0")/tap.sh"
+cd "$work" || exit 1
+export OUT=$work FRAMES=12
+export DETECT="crowddetect fit=body" NMS="crowdnms iou-threshold=0.4"
+film=${FILM:-$("$pipelines/fetch-film")} || exit 1
+have=0
+for element in crowddetect crowdnms crowdoverlay; do need_element "$element" >reason || have=77; done
+
+made() {
+  [ $have -eq 0 ] || { cat reason; return $have; }
+  "$pipelines/film.sh" | tee film.log && "$pipelines/read-survivors.sh" >survivors.jsonl
+}
+
+# raw FILE OUTPUT: the first frames as RGB.
+raw() {
+  crowd-launch -q filesrc location="$1" ! decodebin ! identity eos-after="$FRAMES" ! videoconvert ! \
+    video/x-raw,format=RGB ! filesink location="$2"
+}
+
+decoded() {
+  [ $have -eq 0 ] || { cat reason; return $have; }
+  raw film.mp4 film.rgb && raw "$film" original.rgb
+}
+
+film_check() {
+  [ $have -eq 0 ] || { cat reason; return $have; }
+  python3 "$root/tests/pipeline/film_check.py" "$1" "$work"
+}
+
+check "film.sh and read-survivors.sh run" made
+check "the film can be decoded" decoded
+check "the film begins with its index and is 4:2:0 H.264" film_check plays_anywhere
+check "the film has all frames" film_check frames
+check "people are found in the film, fewer than candidates" film_check survivors
+check "outlines are where the survivors are" film_check outlines
+check "the rest of the picture is untouched" film_check rest
+finish

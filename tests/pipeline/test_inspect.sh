@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: gst-crowd authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# gst-inspect-1.0 in meson devenv knows the elements, and crowdnms has the properties it is documented to have.
+. "$(dirname "$0")/tap.sh"
+unset GST_PLUGIN_PATH_1_0
+
+inspect() {
+  meson devenv -C "$CROWD_BUILD" gst-inspect-1.0 "$1" >"$work/$1" && grep -q '^Element Properties' "$work/$1"
+}
+
+inspect_where_built() {
+  need_element_file "$1" || return
+  inspect "$1"
+}
+
+# By file, since an element that its plugin fails to register must not look like one that is not built.
+need_element_file() {
+  [ "$1" != crowddetect ] || [ -e "$CROWD_BUILD/gst-plugin/opencv/libgstcrowdopencv.so" ] || { echo "no OpenCV"; return 77; }
+}
+
+has_property() {
+  sed -n '/^Element Properties/,$p' "$work/crowdnms" | grep -qE "^  $1 +: [^ ]+ [^ ]+"
+}
+
+for element in crowdnms crowdinject crowdoverlay crowddetect; do
+  check "gst-inspect-1.0 $element" inspect_where_built "$element"
+done
+for property in method iou-threshold score-threshold metric comparator pixel-offset class-agnostic max-candidates \
+  max-detections backend cuda-device-id meta-source meta-output mode post-messages stats; do
+  check "crowdnms has $property, with a blurb" has_property "$property"
+done
+finish

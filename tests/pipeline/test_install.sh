@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: gst-crowd authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# What meson install puts where it belongs works from there: elements, tools, headers and pkg-config files.
+. "$(dirname "$0")/tap.sh"
+cd "$work" || exit 1
+
+install_it() {
+  meson install -C "$CROWD_BUILD" --no-rebuild --quiet --destdir "$work/root"
+  prefix=$work/root$(sed -n 's/^prefix=//p' "$(find "$work/root" -name crowd-nms.pc)")
+  libraries=$(dirname "$(find "$work/root" -name 'libcrowdnms.so')")
+  plugins=$(dirname "$(find "$work/root" -name 'libgstcrowd.so')")
+}
+
+has_files() {
+  local file
+  for file in "$libraries"/{libcrowdnms.so,libgstcrowd-1.0.so,pkgconfig/crowd-nms.pc,pkgconfig/gstreamer-crowd-1.0.pc} \
+    "$plugins/libgstcrowd.so" "$prefix/include/crowd/nms.h" "$prefix/include/gstcrowd-1.0/gst/crowd/gstcrowdboxesmeta.h" \
+    "$prefix/bin/crowd-launch" "$prefix/share/gst-crowd/pipelines/film.sh"; do
+    [ -e "$file" ] || { echo "no $file"; return 1; }
+  done
+}
+
+# The pkg-config files speak of the final place: make them speak of this one.
+use_here() {
+  mkdir -p pc
+  for file in "$libraries"/pkgconfig/*.pc; do
+    sed "s|^prefix=.*|prefix=$prefix|" "$file" >"pc/$(basename "$file")"
+  done
+  export PKG_CONFIG_PATH=$work/pc LD_LIBRARY_PATH=$libraries
+}
+
+compiles() {
+  # shellcheck disable=SC2046
+  cc -std=c11 -Wall -Wextra -Werror -o "$2" "$1" $(pkg-config --cflags --libs "$3") && "./$2"
+}
+
+installed_pipeline() {
+  need_element crowdinject && need_element crowdnms || return
+  env -u CROWD_BUILD -u GST_PLUGIN_PATH_1_0 PATH="$prefix/bin:/usr/bin:/bin" GST_PLUGIN_PATH="$plugins" \
+    GST_REGISTRY="$work/registry.bin" OUT="$work/out" FRAMES=2 \
+    "$prefix/share/gst-crowd/pipelines/mosaic-survivors.sh" | tail -n 1 | grep '"frame": 1'
+}
+
+cat >library.c <<'C'
+#include <crowd/nms.h>
+#include <stdio.h>
+
+int main(void) {
+  const CrowdNmsBox boxes[] = {{0, 0, 10, 20}, {1, 1, 11, 21}, {40, 0, 50, 20}};
+  const float scores[] = {0.5f, 0.9f, 0.1f};
+  const CrowdNmsCandidates candidates = {boxes, scores, NULL, NULL, NULL, 1, 3};
+  uint32_t kept[3];
+  CrowdNmsReport report;
+  const CrowdNmsSurvivors survivors = {kept, NULL, NULL, &report, 3};
+  CrowdNmsParams params;
+  CrowdNmsSession *session;
+  crowd_nms_params_init(&params);
+  if (crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, &params, 1, 3, &session) != CROWD_NMS_OK ||
+      crowd_nms_session_run(session, &params, &candidates, &survivors) != CROWD_NMS_OK)
+    return puts(crowd_nms_last_error()), 1;
+  crowd_nms_session_free(session);
+  return report.survivors == 2 && kept[0] == 1 && kept[1] == 2 ? 0 : 2;
+}
+C
+cat >meta.c <<'C'
+#include <gst/crowd/gstcrowdboxesmeta.h>
+
+int main(void) {
+  gst_init(NULL, NULL);
+  GstBuffer *buffer = gst_buffer_new();
+  gst_buffer_add_crowd_boxes_meta(buffer, gst_crowd_boxes_memory_new(7), 7, 640, 480, NULL);
+  const int status = gst_buffer_get_crowd_boxes_meta(buffer)->capacity == 7 ? 0 : 1;
+  gst_buffer_unref(buffer);
+  return status;
+}
+C
+
+check "meson install puts everything in place" install_it
+use_here
+check "library, plugin, headers, tools and pkg-config files are there" has_files
+check "a C program builds with crowd-nms.pc and runs" compiles library.c library crowd-nms
+check "a C program builds with gstreamer-crowd-1.0.pc and runs" compiles meta.c meta gstreamer-crowd-1.0
+check "an installed pipeline runs" installed_pipeline
+finish

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: gst-crowd authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+
+# Every pipeline is in the table of pipelines/README.md, can be made, runs, and ends with the line of the table.
+. "$(dirname "$0")/tap.sh"
+cd "$work" || exit 1
+export OUT=$work/out FRAMES=3
+
+# The last cell of the script's row: a regular expression between backquotes.
+expected_last_line() {
+  sed -n "s/^| \[$1\]($1) |.*| \`\(.*\)\` |\$/\1/p" "$pipelines/README.md"
+}
+
+has_row() {
+  [ -n "$(expected_last_line "$1")" ] || { echo "no row, or no expected last line, for $1"; return 1; }
+}
+
+is_short() {
+  local lines
+  lines=$(grep -cv -e '^#' -e '^$' "$pipelines/$1")
+  [ -x "$pipelines/$1" ] && [ "$lines" -le 15 ] || { echo "$1 is not executable or has $lines lines"; return 1; }
+}
+
+needs_met() {
+  local element
+  for element in $(grep -oE '\b(crowddetect|crowdinject|crowdnms|crowdoverlay)\b' "$pipelines/$1" | sort -u); do
+    need_element "$element" || return
+  done
+}
+
+can_be_made() {
+  needs_met "$1" || return
+  CHECK=1 "$pipelines/$1"
+}
+
+runs() {
+  local last
+  needs_met "$1" || return
+  "$pipelines/$1" >stdout || { local status=$?; cat stdout; return $status; }
+  last=$(tail -n 1 stdout)
+  grep -qE "$(expected_last_line "$1" | sed 's/795/3/')" <<<"$last" || { echo "the last line is: $last"; return 1; }
+}
+
+for script in "$pipelines"/*.sh; do
+  name=$(basename "$script")
+  [ "$name" = env.sh ] && continue
+  check "$name has a row in the table" has_row "$name"
+  check "$name is a few lines" is_short "$name"
+  grep -q '^crowd-launch' "$script" && check "$name can be made" can_be_made "$name"
+  check "$name runs" runs "$name"
+done
+finish
