@@ -5,11 +5,11 @@
 # OpenCV's film of pedestrians with one box around each: OUT/film.mp4. FILM is another film, FRAMES ends it early.
 . "$(dirname "$0")/env.sh"
 FILM=${FILM:-$("$pipelines/fetch-film")}
-FRAMES=${FRAMES:--1}
+FRAMES=${FRAMES:-0}
 DETECT=${DETECT:-crowddetect fit=body}
 NMS=${NMS:-crowdnms iou-threshold=0.4}
 
-crowd-launch filesrc location="$FILM" ! decodebin ! identity eos-after="$FRAMES" ! videoconvert ! \
+crowd-launch --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=I420 ! queue ! $DETECT ! queue ! $NMS ! crowdoverlay draw-summary=true ! queue ! \
   x264enc speed-preset=veryfast ! video/x-h264,profile=high ! h264parse ! mp4mux faststart=true ! \
   filesink location="$OUT/film.mp4"

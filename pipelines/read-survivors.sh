@@ -9,5 +9,5 @@ FRAMES=${FRAMES:-20}
 DETECT=${DETECT:-crowddetect fit=body}
 NMS=${NMS:-crowdnms iou-threshold=0.4}
 
-read-survivors filesrc location="$FILM" ! decodebin ! identity eos-after="$FRAMES" ! videoconvert ! \
+read-survivors --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=I420 ! queue ! $DETECT ! $NMS ! appsink name=survivors sync=false max-buffers=8

@@ -20,6 +20,7 @@ struct RawOptions {
   gint64 every_frames = 0;
   gdouble from_seconds = 0.0;
   gdouble to_seconds = 0.0;
+  gint64 frames = 0;
   gboolean check = FALSE;
   gboolean quiet = FALSE;
 
@@ -43,6 +44,8 @@ std::unique_ptr<GOptionContext, decltype(&g_option_context_free)> make_context(R
        "Frames between two values of --set, instead of --every", "FRAMES"},
       {"from", 'f', 0, G_OPTION_ARG_DOUBLE, &raw.from_seconds, "Where in the stream to begin (0)", "SECONDS"},
       {"to", 't', 0, G_OPTION_ARG_DOUBLE, &raw.to_seconds, "Where in the stream to end (its end)", "SECONDS"},
+      {"frames", 0, 0, G_OPTION_ARG_INT64, &raw.frames, "Frames of crowdnms to end the stream after (0: all)",
+       "FRAMES"},
       {"check", 'c', 0, G_OPTION_ARG_NONE, &raw.check, "Make the pipeline, but do not play it", nullptr},
       {"quiet", 'q', 0, G_OPTION_ARG_NONE, &raw.quiet, "No line a second, just the summary", nullptr},
       {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &raw.words, nullptr, "PIPELINE"},
@@ -63,8 +66,8 @@ const char* wrong_number(const RawOptions& raw) {
   constexpr double kMostSeconds = 1e6;
   if (!(raw.every_seconds >= 0.001 && raw.every_seconds <= kMostSeconds))
     return "--every must be from 0.001 to 1000000 seconds";
-  if (raw.every_frames < 0)
-    return "--every-frames must not be negative";
+  if (raw.every_frames < 0 || raw.frames < 0)
+    return "--every-frames and --frames must not be negative";
   if (!(raw.from_seconds >= 0 && raw.from_seconds <= kMostSeconds))
     return "--from must be from 0 to 1000000 seconds";
   if (raw.to_seconds != 0 && !(raw.to_seconds > raw.from_seconds && raw.to_seconds <= kMostSeconds))
@@ -115,6 +118,7 @@ std::variant<Options, int> parse_options(int argc, char** argv) {
   options.every_frames = static_cast<std::uint64_t>(raw.every_frames);
   options.from_seconds = raw.from_seconds;
   options.to_seconds = raw.to_seconds;
+  options.frames = static_cast<std::uint64_t>(raw.frames);
   options.check = raw.check;
   options.quiet = raw.quiet;
   return options;

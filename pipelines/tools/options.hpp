@@ -24,6 +24,7 @@ struct Options {
   std::uint64_t every_frames = 0;  // frames between two values of a sweep
   double from_seconds = 0.0;       // where in the stream to begin
   double to_seconds = 0.0;         // where to end; 0: at its end
+  std::uint64_t frames = 0;        // end the stream after so many frames of crowdnms; 0: at its end
   bool check = false;              // make the pipeline, but do not play it
   bool quiet = false;              // no line a second
   std::vector<std::string> words;  // the pipeline description, one shell word each

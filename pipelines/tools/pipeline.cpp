@@ -43,6 +43,23 @@ GstElement* first_of(GstIterator* elements, Predicate wanted) {
   return found;
 }
 
+/** Lets as many buffers through as are left, then ends the stream. */
+GstPadProbeReturn count_down(GstPad* pad, GstPadProbeInfo* info, gpointer left) {
+  auto& count = *static_cast<std::uint64_t*>(left);
+  if (count > 0) {
+    count--;
+    return GST_PAD_PROBE_OK;
+  }
+  gst_pad_send_event(pad, gst_event_new_eos());
+  gst_buffer_unref(GST_PAD_PROBE_INFO_BUFFER(info));
+  GST_PAD_PROBE_INFO_FLOW_RETURN(info) = GST_FLOW_EOS;
+  return GST_PAD_PROBE_HANDLED;
+}
+
+void delete_count(gpointer count) {
+  delete static_cast<std::uint64_t*>(count);
+}
+
 }  // namespace
 
 void find_plugins() {
@@ -87,15 +104,16 @@ GstElement* any_sink(GstBin* pipeline) {
 std::optional<std::uint64_t> frame_limit(GstBin* pipeline) {
   std::optional<std::uint64_t> limit;
   GstElement* none = first_of(gst_bin_iterate_recurse(pipeline), [&limit](GstElement* element) {
-    for (const char* name : {"num-buffers", "eos-after"}) {
-      const auto own = positive_property(element, name);
-      if (own)
-        limit = std::min(limit.value_or(*own), *own);
-    }
+    if (const auto own = positive_property(element, "num-buffers"))
+      limit = std::min(limit.value_or(*own), *own);
     return false;
   });
   gst_clear_object(&none);
   return limit;
+}
+
+void end_after(GstPad* pad, std::uint64_t frames) {
+  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_down, new std::uint64_t(frames), delete_count);
 }
 
 void print_error(const char* program, GstMessage* message) {

@@ -25,9 +25,11 @@ GstElement* find_element(GstBin* pipeline, const char* factory);
 /** One of the sinks of the pipeline (transfer full, nullable). */
 GstElement* any_sink(GstBin* pipeline);
 
-/** How many frames the pipeline was told to stop after: the least num-buffers of a source or eos-after of an identity.
- */
+/** How many frames the pipeline was told to make: the least num-buffers of its sources. */
 std::optional<std::uint64_t> frame_limit(GstBin* pipeline);
+
+/** Ends the stream at a sink pad after `frames` buffers. */
+void end_after(GstPad* pad, std::uint64_t frames);
 
 /** Prints an error message of a bus in the name of `program`, and how to learn more. */
 void print_error(const char* program, GstMessage* message);

@@ -3,7 +3,7 @@
 
 // read-survivors: an application of its own that reads what crowdnms found. It needs nothing of gst-crowd: survivors
 // are standard region-of-interest metas. It runs a pipeline with an appsink called `survivors` and prints a line of
-// JSON for each frame.
+// JSON for each frame, or for the first ones only.
 
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>
@@ -85,9 +85,9 @@ bool print_pipeline_error(GstElement* pipeline) {
   return true;
 }
 
-/** Reads frames until the stream ends or breaks; the exit status. */
-int read_frames(GstElement* pipeline, GstAppSink* sink) {
-  for (guint64 frame = 0;;) {
+/** Reads frames until there are enough or the stream ends or breaks; the exit status. */
+int read_frames(GstElement* pipeline, GstAppSink* sink, guint64 enough) {
+  for (guint64 frame = 0; frame < enough;) {
     if (GstSample* sample = gst_app_sink_try_pull_sample(sink, kPatience)) {
       print_frame(frame++, gst_sample_get_buffer(sample));
       gst_sample_unref(sample);
@@ -97,9 +97,10 @@ int read_frames(GstElement* pipeline, GstAppSink* sink) {
       return 0;
     }
   }
+  return 0;
 }
 
-int run(const std::vector<std::string>& words) {
+int run(const std::vector<std::string>& words, guint64 frames) {
   crowd::find_plugins();
   GstElement* pipeline = crowd::parse_pipeline(kProgram, words);
   if (!pipeline)
@@ -108,7 +109,7 @@ int run(const std::vector<std::string>& words) {
   GstElement* sink = gst_bin_get_by_name(GST_BIN(pipeline), "survivors");
   if (sink && GST_IS_APP_SINK(sink)) {
     gst_element_set_state(pipeline, GST_STATE_PLAYING);
-    status = read_frames(pipeline, GST_APP_SINK(sink));
+    status = read_frames(pipeline, GST_APP_SINK(sink), frames);
     gst_element_set_state(pipeline, GST_STATE_NULL);
   } else {
     g_printerr("%s: the pipeline needs an appsink name=survivors\n", kProgram);
@@ -122,7 +123,17 @@ int run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   gst_init(&argc, &argv);
-  const int status = run(std::vector<std::string>(argv + 1, argv + argc));
+  std::vector<std::string> words(argv + 1, argv + argc);
+  guint64 frames = G_MAXUINT64;
+  if (words.size() > 1 && words[0] == "--frames") {
+    frames = g_ascii_strtoull(words[1].c_str(), nullptr, 10);
+    words.erase(words.begin(), words.begin() + 2);
+  }
+  int status = 2;
+  if (words.empty() || frames == 0)
+    g_printerr("usage: %s [--frames N] PIPELINE, with an appsink name=survivors\n", kProgram);
+  else
+    status = run(words, frames);
   gst_deinit();
   return status;
 }

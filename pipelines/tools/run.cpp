@@ -5,6 +5,7 @@
 
 #include <glib-unix.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 #include <variant>
@@ -39,6 +40,14 @@ Run::~Run() {
 }
 
 std::optional<std::string> Run::prepare() {
+  if (options_.frames > 0) {
+    if (!nms_)
+      return "--frames: there is no crowdnms in this pipeline to count frames at";
+    GstPad* pad = gst_element_get_static_pad(nms_, "sink");
+    end_after(pad, options_.frames);
+    gst_object_unref(pad);
+    expected_frames_ = std::min(options_.frames, expected_frames_.value_or(options_.frames));
+  }
   for (const Sweep& sweep : options_.sweeps) {
     auto made = Sweeper::make(GST_BIN(pipeline_), sweep);
     if (auto* wrong = std::get_if<std::string>(&made))

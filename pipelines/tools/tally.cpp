@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace crowd {
 
@@ -25,7 +26,8 @@ std::uint64_t DurationHistogram::quantile(double share) const {
     seen += buckets_[i];
     if (seen >= wanted && seen > 0) {
       const double upper = 1.0 + static_cast<double>(i % kStepsPerOctave + 1) / kStepsPerOctave;
-      return static_cast<std::uint64_t>(std::ldexp(upper, static_cast<int>(i / kStepsPerOctave)));
+      const double end = std::ldexp(upper, static_cast<int>(i / kStepsPerOctave));
+      return end < 0x1p64 ? static_cast<std::uint64_t>(end) : std::numeric_limits<std::uint64_t>::max();
     }
   }
   return 0;

@@ -24,10 +24,10 @@ empty_cache() {
 truncated_film() {
   need_element crowddetect && need_element crowdnms || return
   head -c 300000 "$film" >truncated.avi
-  FRAMES=-1 FILM=$work/truncated.avi timeout 120 "$pipelines/film.sh" >log 2>&1
+  FRAMES=0 FILM=$work/truncated.avi timeout 120 "$pipelines/film.sh" >log 2>&1
   local status=$?
   tail -n 5 log
-  [ $status -le 1 ] && [ "$(wc -l <log)" -lt 40 ] && tail -n 1 log | grep -qE '^(done: [1-9]|crowd-launch: )'
+  [ $status -le 1 ] && [ "$(wc -l <log)" -lt 40 ] && tail -n 1 log | grep -E '^(done: [1-9]|crowd-launch: )'
 }
 
 no_opencv() {
@@ -48,7 +48,7 @@ no_gpu_script() {
 
 auto_without_gpu() {
   need_element crowdnms && need_element crowdinject || return
-  crowd-launch "${source[@]}" ! crowdinject ! crowdnms backend=auto ! fakesink | tail -n 1 | grep '^done: 5 frames'
+  crowd-launch "${source[@]}" ! crowdinject ! crowdnms backend=auto ! fakesink 2>&1 | tail -n 1 | grep '^done: 5 frames'
 }
 
 interrupted() {

@@ -16,15 +16,15 @@ made() {
   "$pipelines/film.sh" | tee film.log && "$pipelines/read-survivors.sh" >survivors.jsonl
 }
 
-# raw FILE OUTPUT: the first frames as RGB.
+# raw FILE OUTPUT OPTION...: frames as RGB.
 raw() {
-  crowd-launch -q filesrc location="$1" ! decodebin ! identity eos-after="$FRAMES" ! videoconvert ! \
-    video/x-raw,format=RGB ! filesink location="$2"
+  crowd-launch -q "${@:3}" filesrc location="$1" ! decodebin ! videoconvert ! video/x-raw,format=RGB ! crowdnms ! \
+    filesink location="$2"
 }
 
 decoded() {
   [ $have -eq 0 ] || { cat reason; return $have; }
-  raw film.mp4 film.rgb && raw "$film" original.rgb
+  raw film.mp4 film.rgb && raw "$film" original.rgb --frames "$FRAMES"
 }
 
 film_check() {

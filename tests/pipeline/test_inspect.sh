@@ -21,7 +21,7 @@ need_element_file() {
 }
 
 has_property() {
-  sed -n '/^Element Properties/,$p' "$work/crowdnms" | grep -qE "^  $1 +: [^ ]+ [^ ]+"
+  sed -n '/^Element Properties/,$p' "$work/crowdnms" | grep -E "^  $1 +: [^ ]+ [^ ]+"
 }
 
 for element in crowdnms crowdinject crowdoverlay crowddetect; do

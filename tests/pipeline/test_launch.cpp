@@ -112,7 +112,8 @@ TEST(summary, names_what_was_lost) {
 }
 
 TEST(frame_limit, is_the_least_of_the_pipeline) {
-  const Pipeline both = make_pipeline({"fakesrc", "num-buffers=9", "!", "identity", "eos-after=4", "!", "fakesink"});
+  const Pipeline both =
+      make_pipeline({"fakesrc", "num-buffers=9", "!", "fakesink", "fakesrc", "num-buffers=4", "!", "fakesink"});
   EXPECT_EQ(crowd::frame_limit(GST_BIN(both.get())), 4u);
   const Pipeline none = make_pipeline({"fakesrc", "!", "fakesink"});
   EXPECT_EQ(crowd::frame_limit(GST_BIN(none.get())), std::nullopt);
