@@ -6,14 +6,14 @@
 # side, before-after.png. FROM and TO enclose the frame, in seconds.
 . "$(dirname "$0")/env.sh"
 FILM=${FILM:-$("$pipelines/fetch-film")}
-FROM=${FROM:-20.0} TO=${TO:-20.1} WIDTH=${WIDTH:-768}
-DETECT=${DETECT:-crowddetect fit=body}
-NMS=${NMS:-crowdnms iou-threshold=0.4}
+FROM=${FROM:-30.0} TO=${TO:-30.1} WIDTH=${WIDTH:-768}
+DETECT=${DETECT:-crowddetect}
+NMS=${NMS:-crowdnms iou-threshold=0.3}
 
 crowd-launch --quiet --from "$FROM" --to "$TO" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=RGB ! $DETECT ! tee name=frame \
   frame. ! queue ! crowdoverlay show=candidates draw-summary=true ! tee name=before \
-  frame. ! queue ! $NMS ! crowdoverlay draw-summary=true ! tee name=after \
+  frame. ! queue ! $NMS ! crowdoverlay draw-summary=true draw-labels=false ! tee name=after \
   compositor name=both sink_1::xpos="$WIDTH" ! videoconvert ! pngenc ! filesink location="$OUT/before-after.png" \
   before. ! queue ! both.sink_0 before. ! queue ! pngenc ! filesink location="$OUT/before.png" \
   after. ! queue ! both.sink_1 after. ! queue ! pngenc ! filesink location="$OUT/after.png"

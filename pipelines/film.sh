@@ -6,10 +6,11 @@
 . "$(dirname "$0")/env.sh"
 FILM=${FILM:-$("$pipelines/fetch-film")}
 FRAMES=${FRAMES:-0}
-DETECT=${DETECT:-crowddetect fit=body}
-NMS=${NMS:-crowdnms iou-threshold=0.4}
+DETECT=${DETECT:-crowddetect}
+NMS=${NMS:-crowdnms iou-threshold=0.3}
 
 crowd-launch --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
-  video/x-raw,format=I420 ! queue ! $DETECT ! queue ! $NMS ! crowdoverlay draw-summary=true ! queue ! \
+  video/x-raw,format=I420 ! queue ! $DETECT ! queue ! $NMS ! \
+  crowdoverlay draw-summary=true draw-labels=false ! queue ! \
   x264enc speed-preset=veryfast ! video/x-h264,profile=high ! h264parse ! mp4mux faststart=true ! \
   filesink location="$OUT/film.mp4"

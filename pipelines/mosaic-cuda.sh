@@ -10,4 +10,4 @@ SEED=${SEED:-1}
 
 crowd-launch videotestsrc num-buffers="$FRAMES" pattern=solid-color ! \
   video/x-raw,format=NV12,width=3840,height=2160,framerate=25/1 ! crowdinject scene=mosaic seed="$SEED" ! \
-  crowdnms backend=cuda ! fakesink sync=false
+  crowdnms iou-threshold=0.3 backend=cuda ! fakesink sync=false

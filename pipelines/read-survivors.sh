@@ -6,8 +6,8 @@
 . "$(dirname "$0")/env.sh"
 FILM=${FILM:-$("$pipelines/fetch-film")}
 FRAMES=${FRAMES:-20}
-DETECT=${DETECT:-crowddetect fit=body}
-NMS=${NMS:-crowdnms iou-threshold=0.4}
+DETECT=${DETECT:-crowddetect}
+NMS=${NMS:-crowdnms iou-threshold=0.3}
 
 read-survivors --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=I420 ! queue ! $DETECT ! $NMS ! appsink name=survivors sync=false max-buffers=8

@@ -82,6 +82,10 @@ std::string losses(const GstStructure* stats) {
   return text.empty() ? "nothing" : text;
 }
 
+std::uint64_t nms_quantile(const Tally& tally, double share) {
+  return std::min(tally.nms_times.quantile(share), tally.most.nms_ns);
+}
+
 }  // namespace
 
 std::optional<FrameCounts> read_frame_counts(const GstStructure* message) {
@@ -134,7 +138,7 @@ std::string summary(const Tally& tally, const GstStructure* stats, double second
     text += format("survivors   %.1f a frame, at most %llu\n", mean(tally.total.survivors, tally.frames),
                    static_cast<unsigned long long>(tally.most.survivors));
     text += format("nms         median %.3f ms, 99 %% within %.3f ms, longest %.3f ms, backend %s\n",
-                   ms(tally.nms_times.quantile(0.5)), ms(tally.nms_times.quantile(0.99)), ms(tally.most.nms_ns),
+                   ms(nms_quantile(tally, 0.5)), ms(nms_quantile(tally, 0.99)), ms(tally.most.nms_ns),
                    text_of(stats, "backend").c_str());
     text += "lost        " + losses(stats) + "\n";
   }
