@@ -35,6 +35,12 @@ struct Counts {
   std::uint32_t seen;
 };
 
+std::size_t workspace_bytes(std::uint32_t capacity) {
+  std::size_t bytes = 0;
+  carve(nullptr, capacity, bytes);
+  return std::max(bytes, workspace_alignment);
+}
+
 Counts count(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates, std::uint32_t f) {
   const std::uint32_t given = candidates.counts ? candidates.counts[f] : candidates.capacity;
   std::uint64_t room = candidates.capacity;
@@ -68,13 +74,13 @@ Outcome run(const CrowdNmsParams& params, const Frame& frame, std::uint32_t capa
 
 void write_members(const Frame& frame, const Scratch& scratch, const std::uint32_t* stand_ins,
                    std::span<std::uint32_t> members) {
-  std::fill_n(scratch.tally, frame.size(), 0u);
+  std::fill_n(scratch.of, frame.size(), 0u);
   for (std::uint32_t i = 0; i < frame.size(); ++i) {
     if (stand_ins[i] != CROWD_NMS_NONE)
-      ++scratch.tally[stand_ins[i]];
+      ++scratch.of[stand_ins[i]];
   }
   for (std::size_t r = 0; r < members.size(); ++r)
-    members[r] = scratch.tally[scratch.survivors[r]];
+    members[r] = scratch.of[scratch.survivors[r]];
 }
 
 void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& out,
@@ -118,7 +124,7 @@ size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams* params, uint32_t fram
          frames, capacity, CROWD_NMS_MAX_TOTAL);
     return 0;
   }
-  return std::max(cpu::carve(nullptr, capacity).bytes, cpu::workspace_alignment);
+  return cpu::workspace_bytes(capacity);
 }
 
 CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
@@ -130,10 +136,10 @@ CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams* params, const CrowdNmsCandida
     return status;
   if (!candidates->frames)
     return CROWD_NMS_OK;
-  const std::size_t needed = crowd_nms_cpu_workspace_bytes(params, candidates->frames, candidates->capacity);
+  std::size_t needed = cpu::workspace_bytes(candidates->capacity);
   if (const CrowdNmsStatus status = cpu::check_workspace(workspace, workspace_bytes, needed); status != CROWD_NMS_OK)
     return status;
-  const cpu::Scratch scratch = cpu::carve(workspace, candidates->capacity);
+  const cpu::Scratch scratch = cpu::carve(workspace, candidates->capacity, needed);
   for (std::uint32_t f = 0; f < candidates->frames; ++f)
     cpu::run_frame(*params, *candidates, *survivors, scratch, f);
   return CROWD_NMS_OK;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// One frame of a batch, as the CPU methods see it.
+// One frame of a batch, as the CPU methods see it, and the workspace they share.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 
 #include "crowd/nms.h"
 #include "internal.hpp"
+#include "space.hpp"
 
 namespace crowd::cpu {
 
@@ -27,25 +28,20 @@ struct Frame {
   }
 };
 
-/// The workspace of a call, shared by its frames one after the other.
+/// The workspace of a call, used by its frames one after the other. Arrays are [capacity].
 struct Scratch {
-  std::uint64_t* keys;       // [capacity] rank keys, best first once sorted
-  std::uint32_t* survivors;  // [capacity] in rank order
-  std::uint32_t* stand_ins;  // [capacity] where the caller has no array for them
-  std::uint32_t* tally;      // [capacity] candidates per survivor, by candidate index
-  std::size_t bytes;
+  std::uint64_t* keys;       ///< what is being sorted
+  std::uint64_t* spare;      ///< where the sort moves it to
+  std::uint32_t* survivors;  ///< in rank order
+  std::uint32_t* stand_ins;  ///< used where the caller has no array for them
+  std::uint32_t* index;      ///< the candidate in a slot of the space
+  std::uint32_t* by_rank;    ///< the slot of the candidate with that rank
+  std::uint32_t* of;         ///< something by candidate: its slot, its members
+  Space space;
 };
 
-inline Scratch carve(void* base, std::uint32_t capacity) {
-  Carver carver(base, workspace_alignment);
-  Scratch s{};
-  s.keys = carver.take<std::uint64_t>(capacity);
-  s.survivors = carver.take<std::uint32_t>(capacity);
-  s.stand_ins = carver.take<std::uint32_t>(capacity);
-  s.tally = carver.take<std::uint32_t>(capacity);
-  s.bytes = carver.bytes();
-  return s;
-}
+/// The arrays, and through `bytes` how much of the workspace they take. It may be null to learn only that.
+Scratch carve(void* workspace, std::uint32_t capacity, std::size_t& bytes);
 
 /// What a method leaves behind, beside Scratch::survivors and the stand-ins.
 struct Outcome {

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The inner loops, compiled once per instruction set into the namespace CROWD_ISA. Calls nothing that another
+// translation unit might also define: the linker would keep either copy.
+
+#include "lanes.hpp"
+#include "space.hpp"
+
+namespace crowd::cpu::CROWD_ISA {
+
+namespace {
+
+/// A suppressing box in every lane.
+struct Probe {
+  Lanes x1, y1, x2, y2, area;
+  std::int32_t label;
+};
+
+CROWD_INLINE Probe probe(const Leaf& leaf, std::uint32_t lane) {
+  return {all(leaf.x1[lane]), all(leaf.y1[lane]),   all(leaf.x2[lane]),
+          all(leaf.y2[lane]), all(leaf.area[lane]), leaf.label[lane]};
+}
+
+template <typename Boxes>
+CROWD_INLINE Lanes common_width(const Probe& hi, const Boxes& lo, Lanes offset) {
+  return smaller(hi.x2, lanes(lo.x2)) - larger(hi.x1, lanes(lo.x1)) + offset;
+}
+
+template <typename Boxes>
+CROWD_INLINE Lanes common_height(const Probe& hi, const Boxes& lo, Lanes offset) {
+  return smaller(hi.y2, lanes(lo.y2)) - larger(hi.y1, lanes(lo.y1)) + offset;
+}
+
+CROWD_INLINE Lanes denominator(CrowdNmsMetric metric, Lanes area_hi, Lanes area_lo, Lanes inter) {
+  if (metric == CROWD_NMS_IOU)
+    return area_hi + area_lo - inter;
+  if (metric == CROWD_NMS_IOS)
+    return smaller(area_hi, area_lo);
+  return metric == CROWD_NMS_OVER_HIGHER ? area_hi : area_lo;
+}
+
+/// overlaps() of overlap.hpp, operation by operation: the slots of `lo` that `hi` overlaps.
+CROWD_INLINE unsigned overlapped(const Probe& hi, const Leaf& lo, const OverlapRule& rule) {
+  const Lanes offset = all(rule.offset);
+  const Lanes zero = all(0.0f);
+  const Lanes inter = larger(zero, common_width(hi, lo, offset)) * larger(zero, common_height(hi, lo, offset));
+  const Lanes ratio = inter / denominator(rule.metric, hi.area, lanes(lo.area), inter);
+  const Lanes threshold = all(rule.threshold);
+  const unsigned near = rule.or_equal ? at_least(ratio, threshold) : above(ratio, threshold);
+  return near & equal(lo.label, hi.label);
+}
+
+/// The children that may hold a box with an area in common with `hi`. Rounding is monotone: where the bounds have no
+/// extent in common with `hi`, no box inside has.
+CROWD_INLINE unsigned reached(const Probe& hi, const Node& node, Lanes offset) {
+  return above(smaller(common_width(hi, node, offset), common_height(hi, node, offset)), all(0.0f));
+}
+
+CROWD_INLINE bool is_there(const Space& space, std::uint32_t slot) {
+  return space.alive[slot / width] >> slot % width & 1;
+}
+
+CROWD_INLINE void take_out(const Space& space, std::uint32_t leaf, unsigned slots) {
+  space.alive[leaf] &= static_cast<Bits>(~slots);
+  std::uint32_t child = leaf;
+  bool empty = !space.alive[leaf];
+  for (std::uint32_t l = 0; empty && l < space.levels; ++l) {
+    Bits& alive = space.level[l].alive[child / width];
+    alive &= static_cast<Bits>(~(1u << child % width));
+    empty = !alive;
+    child /= width;
+  }
+}
+
+/// Everybody in the leaf that `hi` overlaps leaves; `by` stands for them.
+CROWD_INLINE void sweep_leaf(const Task& task, const Probe& hi, std::uint32_t by, std::uint32_t leaf) {
+  const unsigned hit = overlapped(hi, task.space.leaves[leaf], task.rule) & task.space.alive[leaf];
+  if (!hit)
+    return;
+  take_out(task.space, leaf, hit);
+  if (!task.stand_ins)
+    return;
+  for (unsigned rest = hit; rest; rest &= rest - 1)
+    task.stand_ins[task.index[leaf * width + static_cast<unsigned>(__builtin_ctz(rest))]] = by;
+}
+
+/// Slots are in rank order: nobody before `slot` is left, or minds.
+void sweep_flat(const Task& task, const Probe& hi, std::uint32_t by, std::uint32_t slot) {
+  for (std::uint32_t leaf = slot / width; leaf < task.space.leaf_count; ++leaf) {
+    if (task.space.alive[leaf])
+      sweep_leaf(task, hi, by, leaf);
+  }
+}
+
+void sweep_tree(const Task& task, const Probe& hi, std::uint32_t by) {
+  struct Visit {
+    std::uint32_t level;
+    std::uint32_t node;
+  };
+  // A level leaves at most seven siblings behind.
+  Visit waiting[most_levels * width];
+  std::uint32_t count = 0;
+  const Lanes offset = all(task.rule.offset);
+  waiting[count++] = {task.space.levels - 1, 0};
+  while (count) {
+    const Visit visit = waiting[--count];
+    const Level& level = task.space.level[visit.level];
+    unsigned rest = level.alive[visit.node];
+    if (!rest)
+      continue;
+    rest &= reached(hi, level.nodes[visit.node], offset);
+    for (; rest; rest &= rest - 1) {
+      const std::uint32_t child = visit.node * width + static_cast<std::uint32_t>(__builtin_ctz(rest));
+      if (visit.level)
+        waiting[count++] = {visit.level - 1, child};
+      else
+        sweep_leaf(task, hi, by, child);
+    }
+  }
+}
+
+std::uint32_t slot_of(const Task& task, std::uint32_t rank) {
+  return task.by_rank ? task.by_rank[rank] : rank;
+}
+
+/// Whoever is there and overlapped by the candidate in `slot` leaves.
+void sweep(const Task& task, std::uint32_t slot) {
+  const std::uint32_t by = task.index[slot];
+  const Probe hi = probe(task.space.leaves[slot / width], slot % width);
+  if (task.space.levels)
+    sweep_tree(task, hi, by);
+  else
+    sweep_flat(task, hi, by, slot);
+}
+
+void survive(const Task& task, std::uint32_t slot) {
+  take_out(task.space, slot / width, 1u << slot % width);
+  if (task.stand_ins)
+    task.stand_ins[task.index[slot]] = task.index[slot];
+}
+
+}  // namespace
+
+std::uint32_t suppress(const Task& task) {
+  std::uint32_t survivors = 0;
+  for (std::uint32_t r = 0; r < task.count; ++r) {
+    const std::uint32_t slot = slot_of(task, r);
+    if (is_there(task.space, slot)) {
+      task.survivors[survivors++] = slot;
+      survive(task, slot);
+    } else if (!task.dead_suppress) {
+      continue;
+    }
+    sweep(task, slot);
+  }
+  return survivors;
+}
+
+void elect(const Task& task, std::uint32_t survivors) {
+  std::uint32_t next = 0;
+  for (std::uint32_t r = 0; r < task.count && next < survivors; ++r) {
+    const std::uint32_t slot = slot_of(task, r);
+    if (slot == task.survivors[next]) {
+      ++next;
+      survive(task, slot);
+      sweep(task, slot);
+    } else if (is_there(task.space, slot)) {
+      take_out(task.space, slot / width, 1u << slot % width);
+    }
+  }
+}
+
+}  // namespace crowd::cpu::CROWD_ISA
