@@ -50,6 +50,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -390,6 +391,11 @@ GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffe
 
 void crowd_inject_set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
   auto* self = GST_CROWD_INJECT(object);
+  // Range checks let NaN through.
+  if (G_VALUE_HOLDS_FLOAT(value) && std::isnan(g_value_get_float(value))) {
+    g_warning("%s: %s must be a number, not NaN; it stays as it was", GST_OBJECT_NAME(self), spec->name);
+    return;
+  }
   GST_OBJECT_LOCK(self);
   const bool known = inject::set_property(self->priv->settings, id, value);
   GST_OBJECT_UNLOCK(self);

@@ -20,7 +20,6 @@ constexpr std::uint32_t runners = 66;
 constexpr float runner_margin = 0.05f;  // of the width, on each side: out of the picture
 constexpr std::uint64_t oscars_number = 2895;
 constexpr std::uint64_t uniform_number = 4096;
-constexpr float deviation = 0.12f;
 constexpr std::uint64_t jitter_period = 8;  // frames
 
 // What a draw is for, so that no two draws share a key.
@@ -82,6 +81,7 @@ struct Scene::Jitter {
 
 Scene::Scene(const SceneSettings& settings) : settings_(settings) {
   settings_.classes = std::max(settings_.classes, 1u);
+  settings_.jitter = std::clamp(settings_.jitter, 0.0f, most_jitter);
   const Size whole = size();
   const std::uint64_t seed = draw(settings_.seed, settings_.kind);
   if (settings_.kind == Kind::mosaic) {
@@ -198,9 +198,9 @@ void Scene::add_windows(const Tile& tile, std::uint64_t number, std::uint64_t wa
 
 void Scene::add_window(const Tile& tile, const Face& face, const Jitter& jitter, Size frame,
                        Detections& candidates) const {
-  const float grown = deviation * jitter.scale;
+  const float grown = settings_.jitter * jitter.scale;
   const float half = face.size * (1.0f + grown + 0.5f * grown * grown) / 2;  // exp(grown), nearly
-  const float dx = deviation * jitter.x, dy = deviation * jitter.y;
+  const float dx = settings_.jitter * jitter.x, dy = settings_.jitter * jitter.y;
   const float x = face.x + dx * face.size, y = face.y + dy * face.size;
   const float far = 8.0f * (dx * dx + dy * dy);
   const float score = jitter.quality / (1.0f + far + 0.5f * far * far);  // a bell of deviation 0.25

@@ -5,6 +5,7 @@
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
@@ -302,7 +303,8 @@ TEST(crowdinject, names_its_classes) {
 
 TEST(crowdinject, properties_read_as_they_were_written) {
   const Ref<GstElement> element = make_element(
-      "scene=mosaic seed=18446744073709551615 candidates=17 classes=9 uncover-every=4 location=a format=jsonl "
+      "scene=mosaic seed=18446744073709551615 candidates=17 classes=9 jitter=0.125 uncover-every=4 location=a "
+      "format=jsonl "
       "strict=true loop=true recorded-width=5 recorded-height=6 labels=x max-candidates=8 numbering=timestamp "
       "truth=false truth-location=b");
   const Ref<GstElement> fresh = make_element("");
@@ -328,7 +330,22 @@ TEST(crowdinject, properties_read_as_they_were_written) {
     compared++;
   }
   g_free(specs);
-  EXPECT_EQ(compared, 16u);
+  EXPECT_EQ(compared, 17u);
+}
+
+int warnings = 0;
+
+TEST(crowdinject, a_jitter_of_nan_is_refused) {
+  const Ref<GstElement> element = make_element("jitter=0.125");
+  warnings = 0;
+  const auto before =
+      g_log_set_default_handler([](const char*, GLogLevelFlags, const char*, gpointer) { warnings++; }, nullptr);
+  g_object_set(element.get(), "jitter", static_cast<double>(NAN), nullptr);
+  g_log_set_default_handler(before, nullptr);
+  gfloat jitter = 0;
+  g_object_get(element.get(), "jitter", &jitter, nullptr);
+  EXPECT_EQ(jitter, 0.125f);
+  EXPECT_EQ(warnings, 1);
 }
 
 TEST(crowdinject, properties_are_documented) {

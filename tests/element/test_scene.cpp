@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "crowd/nms.h"
 #include "scene/random.hpp"
 #include "scene/scene.hpp"
 #include "scene/source.hpp"
@@ -87,6 +88,7 @@ TEST_P(AnyScene, has_exactly_the_candidates_asked_for) {
 TEST_P(AnyScene, boxes_lie_within_the_frame) {
   for (const Size frame : {Size{4646, 1800}, Size{1920, 1080}, Size{641, 359}, Size{17, 1999}}) {
     for (const std::uint64_t number : {0ull, 7ull, 123'456'789ull, ~0ull}) {
+      settings.jitter = number % 2 ? most_jitter : 0.06f;
       const Shot shot = shoot(settings, number, 5000, frame);
       std::vector<Box> boxes = shot.candidates.boxes;
       for (const Object& object : shot.objects)
@@ -136,14 +138,14 @@ struct Golden {
 
 TEST(scene, frame_0_of_the_default_seed_is_pinned) {
   const Golden goldens[] = {
-      {Kind::oscars, 2895, 147, {2501.89111f, 372.357483f, 2554.88477f, 425.351318f}, 0.523398519f, 0x894c201d1c3a4a99},
+      {Kind::oscars, 2895, 147, {2501.24146f, 366.081879f, 2555.61401f, 420.454681f}, 0.662960351f, 0x67ba14b020251e5e},
       {Kind::crowd_run,
        663,
        60,
-       {1583.96057f, 454.065582f, 1636.09241f, 506.197418f},
-       0.563298821f,
-       0xbad8b226ff3f1a90},
-      {Kind::mosaic, 2293, 231, {838.744812f, 694.261108f, 916.269348f, 771.785645f}, 0.568952322f, 0x113690736992e89c},
+       {1579.48901f, 454.184998f, 1631.61914f, 506.315063f},
+       0.671015859f,
+       0xb44953009decc25c},
+      {Kind::mosaic, 2293, 231, {832.972595f, 698.677124f, 907.653503f, 773.358032f}, 0.749061942f, 0x70ed191c24f3684e},
       {Kind::uniform, 4096, 0, {3725.48193f, 423.1203f, 3771.12915f, 483.6745f}, 0.86909765f, 0x91e3c13f8ac2a26e}};
   for (const Golden& golden : goldens) {
     const Shot shot = shoot({.kind = golden.kind}, 0);
@@ -283,25 +285,80 @@ TEST(scene, windows_belong_to_faces) {
       float best = 0;
       for (const Object& object : shot.objects)
         best = std::max(best, iou(box, object.box));
-      EXPECT_GT(best, 0.08f) << name_of(kind);
-      close += best > 0.5f;
+      EXPECT_GT(best, 0.3f) << name_of(kind);
+      close += best > 0.7f;
     }
     EXPECT_GT(close, shot.candidates.size() / 2) << name_of(kind);
   }
 }
 
+TEST(scene, nms_leaves_one_box_a_face_of_the_picture) {
+  const Shot shot = shoot({.kind = Kind::oscars}, 0);
+  const auto n = static_cast<std::uint32_t>(shot.candidates.size());
+  CrowdNmsParams params;
+  crowd_nms_params_init(&params);
+  CrowdNmsSession* session = nullptr;
+  ASSERT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, &params, 1, n, &session), CROWD_NMS_OK);
+  std::vector<CrowdNmsBox> boxes;
+  for (const Box& box : shot.candidates.boxes)
+    boxes.push_back({box.x1, box.y1, box.x2, box.y2});
+  CrowdNmsCandidates candidates{};
+  candidates.boxes = boxes.data();
+  candidates.scores = shot.candidates.scores.data();
+  candidates.frames = 1;
+  candidates.capacity = n;
+  std::vector<std::uint32_t> indices(n);
+  CrowdNmsReport report;
+  CrowdNmsSurvivors survivors{};
+  survivors.survivors = indices.data();
+  survivors.reports = &report;
+  survivors.max_survivors = n;
+  EXPECT_EQ(crowd_nms_session_run(session, &params, &candidates, &survivors), CROWD_NMS_OK);
+  crowd_nms_session_free(session);
+  ASSERT_EQ(report.survivors, 147u);
+  std::set<std::uint32_t> found;
+  for (std::uint32_t i = 0; i < report.survivors; i++)
+    for (const Object& object : shot.objects)
+      if (iou(shot.candidates.boxes[indices[i]], object.box) > 0.5f)
+        found.insert(object.id);
+  EXPECT_EQ(found.size(), 147u);
+}
+
+TEST(scene, without_jitter_windows_are_their_faces) {
+  const Shot shot = shoot({.kind = Kind::oscars, .jitter = 0}, 0);
+  std::set<float> faces, windows;
+  for (const Object& object : shot.objects)
+    faces.insert(object.box.x1);
+  for (const Box& box : shot.candidates.boxes)
+    windows.insert(box.x1);
+  EXPECT_EQ(windows, faces);
+}
+
+TEST(scene, jitter_is_kept_within_its_limits) {
+  const auto boxes = [](float jitter) { return shoot({.kind = Kind::oscars, .jitter = jitter}, 0).candidates.boxes; };
+  EXPECT_EQ(boxes(5), boxes(most_jitter));
+  EXPECT_EQ(boxes(-1), boxes(0));
+  EXPECT_NE(boxes(most_jitter), boxes(0));
+}
+
+// Centre to centre, in sides of the face.
+float distance(const Box& box, const Box& face) {
+  return std::hypot(box.x1 + box.x2 - face.x1 - face.x2, box.y1 + box.y2 - face.y1 - face.y2) / 2 / (face.x2 - face.x1);
+}
+
 TEST(scene, better_placed_windows_score_higher) {
   const Shot shot = shoot({.kind = Kind::oscars}, 0);
   double near = 0, far = 0;
-  std::size_t n_near = 0, n_far = 0;
+  int n_near = 0, n_far = 0;
   for (std::size_t i = 0; i < shot.candidates.size(); i++) {
-    float best = 0;
+    float nearest = 1;
     for (const Object& object : shot.objects)
-      best = std::max(best, iou(shot.candidates.boxes[i], object.box));
-    (best > 0.7f ? near : far) += shot.candidates.scores[i];
-    (best > 0.7f ? n_near : n_far)++;
+      nearest = std::min(nearest, distance(shot.candidates.boxes[i], object.box));
+    (nearest < 0.08f ? near : far) += shot.candidates.scores[i];
+    (nearest < 0.08f ? n_near : n_far)++;
   }
-  EXPECT_GT(near / static_cast<double>(n_near), far / static_cast<double>(n_far) + 0.1);
+  ASSERT_TRUE(n_near > 500 && n_far > 500) << n_near << ' ' << n_far;
+  EXPECT_GT(near / n_near, far / n_far + 0.05);
 }
 
 TEST(scene_random, numbers_are_splitmix64s_and_evenly_spread) {
