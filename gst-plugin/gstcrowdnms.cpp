@@ -406,10 +406,8 @@ static void gst_crowd_nms_set_property(GObject* object, guint id, const GValue* 
     return;
   }
   GST_OBJECT_LOCK(self);
-  const bool set = set_nms_property(self->p->settings, id, value);
+  set_nms_property(self->p->settings, id, value);
   GST_OBJECT_UNLOCK(self);
-  if (!set)
-    g_warning("%s: %s must be a number, not NaN; it stays as it was", GST_OBJECT_NAME(self), spec->name);
 }
 
 static void gst_crowd_nms_get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {

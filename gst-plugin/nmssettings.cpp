@@ -3,7 +3,6 @@
 
 #include "nmssettings.hpp"
 
-#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -220,13 +219,6 @@ void install_environment_properties(GObjectClass* object_class, const NmsSetting
                            defaults.post_messages, live));
 }
 
-bool set_number(float& setting, const GValue* value) {
-  if (std::isnan(g_value_get_float(value)))
-    return false;
-  setting = g_value_get_float(value);
-  return true;
-}
-
 }  // namespace
 
 int default_output_row() {
@@ -247,16 +239,18 @@ guint install_nms_properties(GObjectClass* object_class) {
   return prop_end;
 }
 
-bool set_nms_property(NmsSettings& settings, guint id, const GValue* value) {
+void set_nms_property(NmsSettings& settings, guint id, const GValue* value) {
   CrowdNmsParams& params = settings.params;
   switch (static_cast<Property>(id)) {
     case prop_method:
       params.method = static_cast<CrowdNmsMethod>(g_value_get_enum(value));
       break;
     case prop_iou_threshold:
-      return set_number(params.overlap_threshold, value);
+      params.overlap_threshold = g_value_get_float(value);
+      break;
     case prop_score_threshold:
-      return set_number(params.score_threshold, value);
+      params.score_threshold = g_value_get_float(value);
+      break;
     case prop_metric:
       params.metric = static_cast<CrowdNmsMetric>(g_value_get_enum(value));
       break;
@@ -303,7 +297,6 @@ bool set_nms_property(NmsSettings& settings, guint id, const GValue* value) {
     case prop_end:
       g_assert_not_reached();
   }
-  return true;
 }
 
 void get_nms_property(const NmsSettings& settings, guint id, GValue* value) {

@@ -39,8 +39,8 @@ struct NmsSettings {
 /// The first property id that is the element's own.
 guint install_nms_properties(GObjectClass* object_class);
 
-/// False if the value is not a number; the setting then stays as it is.
-bool set_nms_property(NmsSettings& settings, guint id, const GValue* value);
+/// The value has passed the property's range, which NaN never does.
+void set_nms_property(NmsSettings& settings, guint id, const GValue* value);
 void get_nms_property(const NmsSettings& settings, guint id, GValue* value);
 
 /// "greedy", "map-reduce" or "paper".

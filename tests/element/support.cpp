@@ -155,10 +155,12 @@ LogCounter::~LogCounter() {
 }
 
 void LogCounter::log(GstDebugCategory* category, GstDebugLevel level, const char*, const char*, int, GObject*,
-                     GstDebugMessage*, gpointer self) {
+                     GstDebugMessage* message, gpointer self) {
   auto* counter = static_cast<LogCounter*>(self);
-  if (level == counter->level_ && counter->category_ == gst_debug_category_get_name(category))
-    g_atomic_int_inc(&counter->count_);
+  if (level != counter->level_ || counter->category_ != gst_debug_category_get_name(category))
+    return;
+  g_atomic_int_inc(&counter->count_);
+  counter->last_ = gst_debug_message_get(message);
 }
 
 }  // namespace crowd::test

@@ -109,7 +109,7 @@ std::string message_text(GstMessage* message);
 /// (its first sentence must be more than the nick).
 void expect_documented_properties(const char* element_name);
 
-/// Counts log lines of a category at `level` while it lives.
+/// Counts log lines of a category at `level` while it lives, from one thread at a time.
 class LogCounter {
  public:
   LogCounter(const char* category, GstDebugLevel level);
@@ -120,6 +120,10 @@ class LogCounter {
   unsigned count() const {
     return static_cast<unsigned>(g_atomic_int_get(&count_));
   }
+  /// The last line counted.
+  const std::string& last() const {
+    return last_;
+  }
 
  private:
   static void log(GstDebugCategory* category, GstDebugLevel level, const char* file, const char* function, int line,
@@ -128,6 +132,7 @@ class LogCounter {
   std::string category_;
   GstDebugLevel level_;
   mutable gint count_ = 0;
+  std::string last_;
 };
 
 }  // namespace crowd::test

@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// crowdnms and what it should never be given: one clear message or a counted drop, and the video goes on.
+
+#include <crowd/nms.h>
+#include <gmock/gmock.h>
+#include <gst/crowd/gstcrowdboxesmeta.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "nms_harness.hpp"
+
+namespace {
+
+using namespace crowd::test;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr float inf = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+GstMemory* boxes_memory(guint capacity, guint32 count) {
+  GstMemory* memory = gst_crowd_boxes_memory_new(capacity);
+  GstCrowdBoxesMap map;
+  EXPECT_TRUE(gst_crowd_boxes_map_memory(&map, memory, capacity, GST_MAP_WRITE));
+  *map.count = count;
+  for (guint i = 0; i < capacity; i++) {
+    map.boxes[i] = {float(10 * i), 0, float(10 * i + 9), 20};
+    map.scores[i] = 1;
+    map.classes[i] = 0;
+  }
+  gst_crowd_boxes_unmap(&map);
+  return memory;
+}
+
+struct Broken {
+  const char* name;
+  std::function<void(GstBuffer*)> attach;
+  const char* says;
+};
+
+void PrintTo(const Broken& broken, std::ostream* out) {
+  *out << broken.name;
+}
+
+class broken_meta : public testing::TestWithParam<Broken> {};
+
+void attach_misaligned(GstBuffer* buffer) {
+  GstCrowdBoxesLayout layout;
+  gst_crowd_boxes_layout_init(&layout, 4);
+  GstMemory* memory = gst_allocator_alloc(nullptr, layout.size + 1, nullptr);
+  gst_memory_resize(memory, 1, static_cast<gssize>(layout.size));
+  gst_buffer_add_crowd_boxes_meta(buffer, memory, 4, 640, 480, nullptr);
+}
+
+TEST_P(broken_meta, is_dropped_and_counted_and_said_once) {
+  const LogCounter warnings("crowdnms", GST_LEVEL_WARNING);
+  NmsHarness nms;
+  for (int i = 0; i < 3; i++) {
+    auto buffer = make_frame(640, 480);
+    GetParam().attach(buffer.get());
+    const auto out = nms.pass(std::move(buffer));
+    ASSERT_NE(out, nullptr);
+    EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(out.get()), nullptr);
+    EXPECT_THAT(rois(out.get()), IsEmpty());
+  }
+  EXPECT_EQ(nms.stat("broken-metas"), 3u);
+  EXPECT_EQ(nms.stat("frames"), 3u);
+  EXPECT_EQ(nms.stat("candidates"), 0u);
+  EXPECT_EQ(warnings.count(), 1u);
+  EXPECT_THAT(warnings.last(), HasSubstr(GetParam().says));
+  EXPECT_THAT(rois(nms.pass(row_of_three).get()), SizeIs(2)) << "the next good frame is clustered";
+  EXPECT_EQ(pop_message(nms.bus(), GST_MESSAGE_ERROR), nullptr);
+}
+
+TEST_P(broken_meta, stays_in_mode_annotate) {
+  NmsHarness nms("mode=annotate");
+  auto buffer = make_frame(640, 480);
+  GetParam().attach(buffer.get());
+  const auto out = nms.pass(std::move(buffer));
+  EXPECT_NE(gst_buffer_get_crowd_boxes_meta(out.get()), nullptr);
+  EXPECT_EQ(nms.stat("broken-metas"), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, broken_meta,
+    testing::Values(Broken{"memory_too_small",
+                           [](GstBuffer* b) {
+                             gst_buffer_add_crowd_boxes_meta(b, boxes_memory(4, 4), 5000, 640, 480, nullptr);
+                           },
+                           "too small"},
+                    Broken{"memory_shrunk",
+                           [](GstBuffer* b) {
+                             GstMemory* memory = boxes_memory(400, 400);
+                             gst_memory_resize(memory, 0, 100);
+                             gst_buffer_add_crowd_boxes_meta(b, memory, 400, 640, 480, nullptr);
+                           },
+                           "too small"},
+                    Broken{"absurd_capacity",
+                           [](GstBuffer* b) {
+                             gst_buffer_add_crowd_boxes_meta(b, boxes_memory(4, 4), G_MAXUINT, 640, 480, nullptr);
+                           },
+                           "capacity"},
+                    Broken{"absurd_count",
+                           [](GstBuffer* b) {
+                             gst_buffer_add_crowd_boxes_meta(b, boxes_memory(4, 0xdeadbeef), 4, 640, 480, nullptr);
+                           },
+                           "count"},
+                    Broken{"misaligned", attach_misaligned, "aligned"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(crowdnms_bad_input, memory_that_does_not_map_is_counted) {
+  NmsHarness nms;
+  auto buffer = make_frame(640, 480);
+  GstMemory* memory = boxes_memory(4, 4);
+  const Ref<GstMemory> ours(gst_memory_ref(memory));
+  GstCrowdBoxesMap map;
+  ASSERT_TRUE(gst_crowd_boxes_map_memory(&map, memory, 4, GST_MAP_WRITE));  // and never unmapped in time
+  gst_buffer_add_crowd_boxes_meta(buffer.get(), memory, 4, 640, 480, nullptr);
+  EXPECT_NE(nms.pass(std::move(buffer)), nullptr);
+  EXPECT_EQ(nms.stat("broken-metas"), 1u);
+  gst_crowd_boxes_unmap(&map);
+}
+
+TEST(crowdnms_bad_input, warns_again_after_a_restart) {
+  const LogCounter warnings("crowdnms", GST_LEVEL_WARNING);
+  for (unsigned i = 1; i <= 2; i++) {
+    NmsHarness nms;
+    for (int frame = 0; frame < 3; frame++) {
+      auto buffer = make_frame(640, 480);
+      gst_buffer_add_crowd_boxes_meta(buffer.get(), boxes_memory(4, 4), 5000, 640, 480, nullptr);
+      nms.pass(std::move(buffer));
+    }
+    EXPECT_EQ(warnings.count(), i);
+  }
+}
+
+TEST(crowdnms_bad_input, candidates_that_are_no_boxes_are_counted) {
+  const std::vector<Candidate> bad = {{nan, 0, 9, 9, 1},  {0, nan, 9, 9, 1}, {0, 0, nan, 9, 1}, {0, 0, 9, nan, 1},
+                                      {-inf, 0, 9, 9, 1}, {0, 0, inf, 9, 1}, {9, 0, 0, 9, 1},   {0, 9, 9, 0, 1},
+                                      {5, 5, 5, 9, 1},    {5, 5, 9, 5, 1},   {0, 0, 9, 9, nan}};
+  for (const char* properties : {"mode=replace", "mode=annotate", "method=map-reduce"}) {
+    NmsHarness nms(properties);
+    std::vector<Candidate> candidates = bad;
+    candidates.push_back({100, 100, 120, 130, -5});
+    const auto out = nms.pass(candidates);
+    EXPECT_THAT(rectangles(out.get()), ElementsAre("object@100,100,20,30")) << properties;
+    EXPECT_EQ(nms.stat("invalid"), bad.size()) << properties;
+    EXPECT_EQ(nms.stat("broken-metas"), 0u) << properties;
+  }
+}
+
+TEST(crowdnms_bad_input, infinite_scores_are_scores) {
+  NmsHarness nms;
+  const std::vector<Candidate> candidates = {{0, 0, 9, 9, -inf}, {0, 0, 9, 10, inf}, {50, 0, 59, 9, -inf}};
+  const auto out = nms.pass(candidates);
+  EXPECT_THAT(rectangles(out.get()), ElementsAre("object@0,0,9,10", "object@50,0,9,9"));
+}
+
+TEST(crowdnms_bad_input, the_paper_may_keep_what_is_no_box) {
+  NmsHarness nms("method=paper");
+  const std::vector<Candidate> candidates = {{nan, inf, -inf, nan, 1}, {1e30f, -1e30f, 3e38f, 3e38f, 2}};
+  const auto out = nms.pass(candidates);
+  for (const Roi& roi : rois(out.get()))
+    EXPECT_TRUE(roi.x + roi.w <= 640 && roi.y + roi.h <= 480);
+}
+
+TEST(crowdnms_bad_input, a_count_above_the_capacity_is_overflow) {
+  const LogCounter warnings("crowdnms", GST_LEVEL_WARNING);
+  NmsHarness nms;
+  for (int i = 0; i < 2; i++) {
+    auto buffer = make_frame(640, 480);
+    gst_buffer_add_crowd_boxes_meta(buffer.get(), boxes_memory(4, 1000), 4, 640, 480, nullptr);
+    EXPECT_THAT(rois(nms.pass(std::move(buffer)).get()), SizeIs(4));
+  }
+  EXPECT_EQ(nms.stat("candidates"), 2000u);
+  EXPECT_EQ(nms.stat("overflow"), 2u * 996);
+  EXPECT_EQ(warnings.count(), 1u);
+  EXPECT_THAT(warnings.last(), HasSubstr("max-candidates"));
+}
+
+TEST(crowdnms_bad_input, more_candidates_than_max_candidates_are_overflow) {
+  NmsHarness nms("max-candidates=100");
+  std::vector<Candidate> grid;
+  for (int i = 0; i < 250; i++)
+    grid.push_back(
+        {float(20 * (i % 25)), float(20 * (i / 25)), float(20 * (i % 25) + 19), float(20 * (i / 25) + 15), 1});
+  EXPECT_THAT(rois(nms.pass(grid).get()), SizeIs(100));
+  EXPECT_EQ(nms.stat("overflow"), 150u);
+}
+
+void expect_unchanged(const char* property, float value) {
+  NmsHarness nms;
+  float before, after;
+  g_object_get(nms.element(), property, &before, nullptr);
+  g_test_expect_message("GLib-GObject", G_LOG_LEVEL_WARNING, "*invalid or out of range for property*");
+  g_object_set(nms.element(), property, value, nullptr);
+  g_test_assert_expected_messages();
+  g_object_get(nms.element(), property, &after, nullptr);
+  EXPECT_EQ(before, after) << property << " " << value;
+}
+
+// GLib refuses NaN too: it is not what it was after being clamped to the range.
+TEST(crowdnms_bad_input, thresholds_outside_their_range_are_refused) {
+  for (const float value : {-.01f, 1.01f, inf, -inf, nan})
+    expect_unchanged("iou-threshold", value);
+  expect_unchanged("score-threshold", nan);
+}
+
+std::string start_error(const std::string& properties) {
+  const Ref<GstElement> pipeline(
+      gst_parse_launch(("fakesrc ! video/x-raw ! crowdnms name=nms " + properties + " ! fakesink").c_str(), nullptr));
+  gst_object_ref_sink(pipeline.get());
+  EXPECT_EQ(gst_element_set_state(pipeline.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE) << properties;
+  const Ref<GstBus> bus(gst_element_get_bus(pipeline.get()));
+  const auto error = pop_message(bus.get(), GST_MESSAGE_ERROR);
+  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
+  if (!error)
+    return "no error";
+  EXPECT_EQ(pop_message(bus.get(), GST_MESSAGE_ERROR), nullptr) << "said once";
+  return message_text(error.get());
+}
+
+TEST(crowdnms_bad_input, backend_cuda_without_a_gpu_says_so) {
+  if (crowd_nms_cuda_probe() == CROWD_NMS_OK)
+    GTEST_SKIP() << "there is a GPU";
+  EXPECT_THAT(start_error("backend=cuda"), AllOf(HasSubstr("GPU"), HasSubstr("backend=auto or backend=cpu")));
+}
+
+TEST(crowdnms_bad_input, backend_auto_without_a_gpu_works) {
+  if (crowd_nms_cuda_probe() == CROWD_NMS_OK)
+    GTEST_SKIP() << "there is a GPU";
+  const LogCounter warnings("crowdnms", GST_LEVEL_WARNING);
+  NmsHarness nms("backend=auto");
+  EXPECT_THAT(rois(nms.pass(std::vector<Candidate>(5000, {1, 2, 3, 4, 1})).get()), SizeIs(1));
+  EXPECT_EQ(nms.stat_text("backend"), "cpu");
+  EXPECT_EQ(nms.stat("frames-on-gpu"), 0u);
+  EXPECT_EQ(warnings.count(), 0u);
+}
+
+TEST(crowdnms_bad_input, paper_settings_that_do_not_fit_are_an_error) {
+  EXPECT_THAT(start_error("method=paper paper-d-max=100 paper-k=33"), HasSubstr("do not go together"));
+  EXPECT_THAT(start_error("method=paper max-candidates=100000"), HasSubstr("do not go together"));
+}
+
+TEST(crowdnms_bad_input, paper_settings_that_do_not_fit_while_playing_are_an_error) {
+  NmsHarness nms;
+  nms.pass(row_of_three);
+  g_object_set(nms.element(), "paper-d-max", 100u, "paper-k", 33u, "method", 2, nullptr);
+  auto buffer = make_frame(640, 480);
+  add_boxes(buffer.get(), row_of_three, {});
+  EXPECT_EQ(gst_harness_push(nms.harness(), buffer.release()), GST_FLOW_ERROR);
+  const auto error = pop_message(nms.bus(), GST_MESSAGE_ERROR);
+  ASSERT_NE(error, nullptr);
+  EXPECT_THAT(message_text(error.get()), HasSubstr("do not go together"));
+}
+
+}  // namespace
