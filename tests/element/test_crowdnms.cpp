@@ -317,6 +317,21 @@ std::vector<Candidate> random_crowd(std::mt19937& random, unsigned n) {
   return crowd;
 }
 
+/// All regions with all their structures.
+std::vector<std::string> describe(GstBuffer* buffer) {
+  std::vector<std::string> all = rectangles(buffer);
+  gpointer state = nullptr;
+  for (std::string& text : all) {
+    GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+    for (GList* link = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta)->params; link; link = link->next) {
+      gchar* structure = gst_structure_to_string(static_cast<GstStructure*>(link->data));
+      text += std::string(" ") + structure;
+      g_free(structure);
+    }
+  }
+  return all;
+}
+
 TEST(crowdnms, agrees_with_the_library_on_random_frames) {
   constexpr unsigned seed = 20201121;
   std::mt19937 random(seed);
@@ -347,6 +362,29 @@ TEST(crowdnms, agrees_with_the_library_on_random_frames) {
       ASSERT_EQ(*found[i].confidence, c.score) << "seed " << seed << " round " << round << " rank " << i;
       ASSERT_EQ(*found[i].label_id, c.class_id) << "seed " << seed << " round " << round << " rank " << i;
     }
+  }
+}
+
+TEST(crowdnms, writes_the_same_metadata_on_the_gpu) {
+  if (crowd_nms_cuda_probe() != CROWD_NMS_OK) {
+    ASSERT_STRNE(g_getenv("CROWD_REQUIRE_GPU"), "1") << crowd_nms_last_error();
+    GTEST_SKIP() << crowd_nms_last_error();
+  }
+  constexpr unsigned seed = 7;
+  std::mt19937 random(seed);
+  for (const char* mode : {"mode=replace ", "mode=annotate "}) {
+    NmsHarness cpu(mode + std::string("backend=cpu")), gpu(mode + std::string("backend=cuda"));
+    for (int round = 0; round < 40; round++) {
+      for (const NmsHarness* nms : {&cpu, &gpu})
+        g_object_set(nms->element(), "method", round % 3, "iou-threshold", .3f + .1f * float(round % 4), nullptr);
+      const std::vector<Candidate> crowd = random_crowd(random, random() % 3000);
+      const auto expected = cpu.pass(crowd), got = gpu.pass(crowd);
+      ASSERT_TRUE(expected && got);
+      ASSERT_EQ(describe(got.get()), describe(expected.get())) << mode << "seed " << seed << " round " << round;
+    }
+    EXPECT_EQ(gpu.stat("frames-on-gpu"), 40u);
+    EXPECT_EQ(gpu.stat_text("backend"), "cuda");
+    EXPECT_EQ(cpu.stat("frames-on-gpu"), 0u);
   }
 }
 

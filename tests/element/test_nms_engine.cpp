@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Which backend the engine of crowdnms chooses, and what it does when the GPU fails: with a library in place of the
+// real one that notes what is asked of it.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "nmsengine.hpp"
+
+struct CrowdNmsSession {
+  CrowdNmsBackend backend;
+  uint32_t capacity;
+  bool paper;
+};
+
+namespace {
+
+/// What the library in place of the real one does and has seen.
+struct Library {
+  bool has_gpu = true;
+  bool gpu_fails = false;
+  std::vector<std::string> calls;
+  int sessions = 0;
+};
+Library library;
+
+const char* name(CrowdNmsBackend backend) {
+  return backend == CROWD_NMS_BACKEND_CUDA ? "cuda" : "cpu";
+}
+
+}  // namespace
+
+const char* crowd_nms_last_error(void) {
+  return "the reason";
+}
+const char* crowd_nms_status_text(CrowdNmsStatus) {
+  return "the status";
+}
+void crowd_nms_params_init(CrowdNmsParams* params) {
+  *params = {};
+  params->overlap_threshold = .5f;
+  params->paper_k = 32;
+}
+CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
+  return params->paper_k ? CROWD_NMS_OK : CROWD_NMS_INVALID_ARGUMENT;
+}
+CrowdNmsStatus crowd_nms_cuda_probe(void) {
+  return library.has_gpu ? CROWD_NMS_OK : CROWD_NMS_NO_GPU;
+}
+CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, const CrowdNmsParams* params, uint32_t, uint32_t capacity,
+                                     CrowdNmsSession** session) {
+  *session = nullptr;
+  if (backend == CROWD_NMS_BACKEND_CUDA && !library.has_gpu)
+    return CROWD_NMS_NO_GPU;
+  *session = new CrowdNmsSession{backend, capacity, params != nullptr};
+  library.sessions++;
+  library.calls.push_back(std::string("new ") + name(backend) + (params ? " paper" : ""));
+  return CROWD_NMS_OK;
+}
+CrowdNmsStatus crowd_nms_session_run(CrowdNmsSession* session, const CrowdNmsParams*,
+                                     const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors) {
+  EXPECT_LE(candidates->capacity, session->capacity);
+  library.calls.push_back(std::string("run ") + name(session->backend));
+  if (session->backend == CROWD_NMS_BACKEND_CUDA && library.gpu_fails)
+    return CROWD_NMS_CUDA_ERROR;
+  *survivors->reports = {};
+  survivors->reports->candidates = *candidates->counts;
+  return CROWD_NMS_OK;
+}
+void crowd_nms_session_free(CrowdNmsSession* session) {
+  library.sessions -= session != nullptr;
+  delete session;
+}
+
+namespace {
+
+using namespace crowd;
+using Calls = std::vector<std::string>;
+
+class nms_engine : public testing::Test {
+ protected:
+  nms_engine() {
+    library = {};
+  }
+  ~nms_engine() override {
+    engine_.close();
+    EXPECT_EQ(library.sessions, 0);
+  }
+
+  static NmsEngine::Config config(BackendChoice backend, CrowdNmsMethod method = CROWD_NMS_GREEDY) {
+    NmsEngine::Config config = {backend, {}, 4096};
+    crowd_nms_params_init(&config.params);
+    config.params.method = method;
+    return config;
+  }
+
+  CrowdNmsStatus run(const NmsEngine::Config& config, std::size_t n) {
+    if (const CrowdNmsStatus status = engine_.prepare(config); status != CROWD_NMS_OK)
+      return status;
+    const std::vector<CrowdNmsBox> boxes(n, {0, 0, 1, 1});
+    const std::vector<float> scores(n);
+    const std::vector<std::int32_t> classes(n);
+    const meta::Candidates candidates = {boxes, scores, classes, static_cast<std::uint32_t>(n), {}, nullptr};
+    result_ = {};
+    return engine_.run(config, candidates, 4096, true, result_);
+  }
+
+  CudaDevice device_;
+  NmsEngine engine_{device_};
+  NmsEngine::Result result_;
+};
+
+TEST_F(nms_engine, auto_takes_the_gpu_from_the_crossover_on) {
+  EXPECT_EQ(run(config(BackendChoice::automatic), gpu_crossover - 1), CROWD_NMS_OK);
+  EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
+  EXPECT_EQ(run(config(BackendChoice::automatic), gpu_crossover), CROWD_NMS_OK);
+  EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CUDA);
+  EXPECT_EQ(library.calls, (Calls{"new cuda", "new cpu", "run cpu", "run cuda"}));
+  EXPECT_EQ(engine_.no_gpu_reason(), "");
+}
+
+TEST_F(nms_engine, auto_without_a_gpu_takes_the_cpu) {
+  library.has_gpu = false;
+  EXPECT_EQ(run(config(BackendChoice::automatic), 4000), CROWD_NMS_OK);
+  EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
+  EXPECT_FALSE(result_.lost_the_gpu);
+  EXPECT_EQ(engine_.no_gpu_reason(), "the reason");
+}
+
+TEST_F(nms_engine, cuda_takes_the_gpu_for_every_frame) {
+  EXPECT_EQ(run(config(BackendChoice::cuda), 1), CROWD_NMS_OK);
+  EXPECT_EQ(library.calls, (Calls{"new cuda", "run cuda"}));
+}
+
+TEST_F(nms_engine, cuda_without_a_gpu_fails) {
+  library.has_gpu = false;
+  EXPECT_EQ(run(config(BackendChoice::cuda), 1), CROWD_NMS_NO_GPU);
+  EXPECT_EQ(engine_.problem(), "the reason");
+}
+
+TEST_F(nms_engine, cpu_never_asks_for_a_gpu) {
+  EXPECT_EQ(run(config(BackendChoice::cpu), 4000), CROWD_NMS_OK);
+  EXPECT_EQ(library.calls, (Calls{"new cpu", "run cpu"}));
+}
+
+TEST_F(nms_engine, auto_goes_on_on_the_cpu_when_the_gpu_fails) {
+  EXPECT_EQ(run(config(BackendChoice::automatic), 1000), CROWD_NMS_OK);
+  library.gpu_fails = true;
+  EXPECT_EQ(run(config(BackendChoice::automatic), 1000), CROWD_NMS_OK);
+  EXPECT_TRUE(result_.lost_the_gpu);
+  EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
+  EXPECT_EQ(result_.report.candidates, 1000u);
+  EXPECT_EQ(engine_.no_gpu_reason(), "the reason");
+  EXPECT_EQ(run(config(BackendChoice::automatic), 1000), CROWD_NMS_OK);
+  EXPECT_FALSE(result_.lost_the_gpu) << "said once";
+  EXPECT_EQ(library.calls, (Calls{"new cuda", "new cpu", "run cuda", "run cuda", "run cpu", "run cpu"}));
+}
+
+TEST_F(nms_engine, cuda_fails_when_the_gpu_fails) {
+  library.gpu_fails = true;
+  EXPECT_EQ(run(config(BackendChoice::cuda), 1000), CROWD_NMS_CUDA_ERROR);
+}
+
+TEST_F(nms_engine, sessions_are_made_again_only_for_what_they_depend_on) {
+  run(config(BackendChoice::cpu), 5);
+  auto other = config(BackendChoice::cpu, CROWD_NMS_MAP_REDUCE);
+  other.params.overlap_threshold = .25f;
+  other.params.paper_k = 7;
+  run(other, 5);
+  EXPECT_EQ(library.calls, (Calls{"new cpu", "run cpu", "run cpu"}));
+  run(config(BackendChoice::cpu, CROWD_NMS_PAPER), 5);
+  other = config(BackendChoice::cpu, CROWD_NMS_PAPER);
+  other.params.paper_k = 16;
+  run(other, 5);
+  other.capacity = 100;
+  run(other, 5);
+  EXPECT_EQ(library.calls, (Calls{"new cpu", "run cpu", "run cpu", "new cpu paper", "run cpu", "new cpu paper",
+                                  "run cpu", "new cpu paper", "run cpu"}));
+}
+
+TEST_F(nms_engine, refused_settings_leave_nothing_behind) {
+  auto refused = config(BackendChoice::cpu);
+  refused.params.paper_k = 0;
+  refused.capacity = 50;
+  EXPECT_EQ(run(refused, 1), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_EQ(library.sessions, 0);
+  EXPECT_EQ(run(config(BackendChoice::cpu), 1), CROWD_NMS_OK);
+}
+
+}  // namespace
