@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Whatever breaks the contract is refused, with a sentence that says what and touches nothing.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+
+#include "oracle.hpp"
+
+namespace crowd::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+// A call in which everything is right.
+struct Call {
+  CrowdNmsParams params = default_params();
+  CrowdNmsBox box[2] = {{0, 0, 9, 5}, {20, 0, 29, 5}};
+  float scores[2] = {0.5f, 0.6f};
+  std::uint32_t indices[2] = {77, 77};
+  CrowdNmsReport report = {77, 77, 77, 77, 77, 77};
+  alignas(64) std::byte workspace[16384];
+  void* at = workspace;
+  std::size_t bytes = sizeof workspace;
+  CrowdNmsCandidates candidates = {box, scores, nullptr, nullptr, nullptr, 1, 2};
+  CrowdNmsSurvivors survivors = {indices, nullptr, nullptr, &report, 2};
+
+  CrowdNmsStatus run() {
+    return crowd_nms_cpu(&params, &candidates, &survivors, at, bytes);
+  }
+};
+
+struct Mistake {
+  const char* name;
+  std::function<void(Call&)> make;
+  const char* says;
+  CrowdNmsStatus status = CROWD_NMS_INVALID_ARGUMENT;
+};
+
+const Mistake mistakes[] = {
+    {"method", [](Call& c) { c.params.method = static_cast<CrowdNmsMethod>(3); }, "method 3"},
+    {"metric", [](Call& c) { c.params.metric = static_cast<CrowdNmsMetric>(4); }, "metric 4"},
+    {"comparator", [](Call& c) { c.params.comparator = static_cast<CrowdNmsComparator>(2); }, "comparator 2"},
+    {"threshold_below", [](Call& c) { c.params.overlap_threshold = -0.1f; }, "overlap_threshold is -0.1"},
+    {"threshold_above", [](Call& c) { c.params.overlap_threshold = 1.5f; }, "overlap_threshold is 1.5"},
+    {"threshold_nan", [](Call& c) { c.params.overlap_threshold = nan; }, "overlap_threshold"},
+    {"score_nan", [](Call& c) { c.params.score_threshold = nan; }, "score_threshold is NaN"},
+    {"pixel_offset", [](Call& c) { c.params.pixel_offset = 2; }, "pixel_offset (2)"},
+    {"class_agnostic", [](Call& c) { c.params.class_agnostic = 9; }, "class_agnostic (9)"},
+    {"d_max",
+     [](Call& c) {
+       c.params.method = CROWD_NMS_PAPER;
+       c.params.paper_d_max = 65568;
+     },
+     "paper_d_max is 65568"},
+    {"k_of_zero",
+     [](Call& c) {
+       c.params.method = CROWD_NMS_PAPER;
+       c.params.paper_k = 0;
+     },
+     "paper_k is 0"},
+    {"k_no_divisor",
+     [](Call& c) {
+       c.params.method = CROWD_NMS_PAPER;
+       c.params.paper_d_max = 100;
+       c.params.paper_k = 32;
+     },
+     "must divide paper_d_max (100)"},
+    {"d_max_of_capacity",
+     [](Call& c) {
+       c.params.method = CROWD_NMS_PAPER;
+       c.candidates.capacity = 65537;
+     },
+     "set paper_d_max", CROWD_NMS_UNSUPPORTED},
+    {"no_boxes", [](Call& c) { c.candidates.boxes = nullptr; }, "boxes and scores must not be NULL"},
+    {"no_scores", [](Call& c) { c.candidates.scores = nullptr; }, "boxes and scores must not be NULL"},
+    {"no_reports", [](Call& c) { c.survivors.reports = nullptr; }, "reports must not be NULL"},
+    {"no_survivors", [](Call& c) { c.survivors.survivors = nullptr; }, "survivors must not be NULL"},
+    {"too_many",
+     [](Call& c) {
+       c.candidates.frames = 70000;
+       c.candidates.capacity = 70000;
+     },
+     "split the batch"},
+    {"no_workspace", [](Call& c) { c.at = nullptr; }, "aligned to 64 bytes"},
+    {"crooked_workspace",
+     [](Call& c) {
+       c.at = c.workspace + 32;
+       c.bytes -= 32;
+     },
+     "aligned to 64 bytes"},
+    {"small_workspace", [](Call& c) { c.bytes = crowd_nms_cpu_workspace_bytes(&c.params, 1, 2) - 1; },
+     "crowd_nms_cpu_workspace_bytes()", CROWD_NMS_WORKSPACE_TOO_SMALL},
+};
+
+class BadArgument : public testing::TestWithParam<Mistake> {};
+
+TEST_P(BadArgument, is_refused_with_its_name_and_touches_nothing) {
+  Call call;
+  GetParam().make(call);
+  EXPECT_EQ(call.run(), GetParam().status);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr(GetParam().says));
+  EXPECT_EQ(call.indices[0], 77u);
+  EXPECT_EQ(call.report.candidates, 77u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, BadArgument, testing::ValuesIn(mistakes),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Call, with_everything_right_runs) {
+  Call call;
+  EXPECT_EQ(call.run(), CROWD_NMS_OK) << crowd_nms_last_error();
+  EXPECT_EQ(call.indices[0], 1u);
+  EXPECT_EQ(call.indices[1], 0u);
+}
+
+TEST(Call, takes_exactly_the_workspace_it_asks_for) {
+  Call call;
+  call.bytes = crowd_nms_cpu_workspace_bytes(&call.params, 1, 2);
+  EXPECT_EQ(call.run(), CROWD_NMS_OK) << crowd_nms_last_error();
+}
+
+TEST(Call, without_frames_needs_nothing) {
+  Call call;
+  call.candidates = {};
+  call.survivors = {};
+  call.at = nullptr;
+  call.bytes = 0;
+  EXPECT_EQ(call.run(), CROWD_NMS_OK) << crowd_nms_last_error();
+}
+
+TEST(Call, without_capacity_only_counts) {
+  Call call;
+  const std::uint32_t count = 5;
+  call.candidates = {nullptr, nullptr, nullptr, nullptr, &count, 1, 0};
+  EXPECT_EQ(call.run(), CROWD_NMS_OK) << crowd_nms_last_error();
+  EXPECT_EQ(call.report, (CrowdNmsReport{5, 5, 0, 0, 0, 0}));
+}
+
+TEST(NullArgument, is_refused) {
+  Call call;
+  EXPECT_EQ(crowd_nms_cpu(nullptr, &call.candidates, &call.survivors, call.at, call.bytes), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("params must not be NULL"));
+  EXPECT_EQ(crowd_nms_cpu(&call.params, nullptr, &call.survivors, call.at, call.bytes), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("candidates and survivors must not be NULL"));
+  EXPECT_EQ(crowd_nms_cpu(&call.params, &call.candidates, nullptr, call.at, call.bytes), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_EQ(crowd_nms_params_check(nullptr), CROWD_NMS_INVALID_ARGUMENT);
+  crowd_nms_params_init(nullptr);
+}
+
+TEST(WorkspaceQuery, says_zero_to_illegal_arguments) {
+  CrowdNmsParams params = default_params();
+  EXPECT_EQ(crowd_nms_cpu_workspace_bytes(nullptr, 1, 1), 0u);
+  EXPECT_EQ(crowd_nms_cpu_workspace_bytes(&params, 70000, 70000), 0u);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("split the batch"));
+  params.overlap_threshold = 2;
+  EXPECT_EQ(crowd_nms_cpu_workspace_bytes(&params, 1, 1), 0u);
+}
+
+TEST(Status, has_a_text_for_everything) {
+  for (int status = CROWD_NMS_OK; status <= CROWD_NMS_CUDA_ERROR + 1; ++status)
+    EXPECT_STRNE(crowd_nms_status_text(static_cast<CrowdNmsStatus>(status)), "");
+}
+
+TEST(Defaults, are_greedy_iou_above_one_half_per_class) {
+  const CrowdNmsParams params = default_params();
+  EXPECT_EQ(params.method, CROWD_NMS_GREEDY);
+  EXPECT_EQ(params.metric, CROWD_NMS_IOU);
+  EXPECT_EQ(params.comparator, CROWD_NMS_GREATER);
+  EXPECT_EQ(params.overlap_threshold, 0.5f);
+  EXPECT_EQ(params.score_threshold, -std::numeric_limits<float>::infinity());
+  EXPECT_EQ(params.pixel_offset, 0u);
+  EXPECT_EQ(params.class_agnostic, 0u);
+  EXPECT_EQ(crowd_nms_params_check(&params), CROWD_NMS_OK);
+}
+
+}  // namespace
+}  // namespace crowd::test

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The inner loops of every instruction set give what the plain ones give, also those that this processor would not be
+// handed by the library.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "arrange.hpp"
+#include "boxes.hpp"
+#include "oracle.hpp"
+
+namespace crowd::cpu::portable {
+std::uint32_t suppress(const Task& task);
+void elect(const Task& task, std::uint32_t survivors);
+}  // namespace crowd::cpu::portable
+
+namespace crowd::test {
+namespace {
+
+using namespace cpu;
+
+struct Found {
+  std::vector<std::uint32_t> survivors;
+  std::vector<std::uint32_t> stand_ins;
+  bool operator==(const Found&) const = default;
+};
+
+Found run(const Kernels& kernels, const CrowdNmsParams& params, const Boxes& set) {
+  std::size_t bytes = 0;
+  carve(nullptr, set.size(), bytes);
+  const std::unique_ptr<void, void (*)(void*)> workspace(std::aligned_alloc(workspace_alignment, bytes), std::free);
+  const Scratch scratch = carve(workspace.get(), set.size(), bytes);
+  Found found{{}, std::vector<std::uint32_t>(set.size())};
+  Outcome outcome;
+  Task task =
+      arrange(params, {set.boxes, set.scores.data(), set.classes.data()}, scratch, found.stand_ins.data(), outcome);
+  task.dead_suppress = params.method == CROWD_NMS_MAP_REDUCE;
+  const std::uint32_t count = kernels.suppress(task);
+  if (task.dead_suppress) {
+    refill(task);
+    kernels.elect(task, count);
+  }
+  found.survivors.assign(task.survivors, task.survivors + count);
+  return found;
+}
+
+void expect_as_portable(const Kernels& kernels) {
+  constexpr Kernels plain = {portable::suppress, portable::elect};
+  for (const Distribution& from : distributions()) {
+    for (const std::uint32_t n : {0u, 1u, 8u, 9u, 64u, 65u, 150u, 700u, 1500u}) {
+      for (std::uint32_t variant = 0; variant < 16; ++variant) {
+        CrowdNmsParams params = default_params();
+        params.method = variant % 2 ? CROWD_NMS_MAP_REDUCE : CROWD_NMS_GREEDY;
+        params.metric = static_cast<CrowdNmsMetric>(variant / 2 % 4);
+        params.comparator = variant / 8 ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
+        params.overlap_threshold = variant % 3 ? 0.5f : 0.25f;
+        params.pixel_offset = variant % 5 == 0;
+        const Boxes set = from.make(n, variant + n);
+        ASSERT_EQ(run(kernels, params, set), run(plain, params, set)) << from.name << " n=" << n << ' ' << params;
+      }
+    }
+  }
+}
+
+TEST(Kernels, of_the_baseline_agree) {
+  expect_as_portable({baseline::suppress, baseline::elect});
+}
+
+TEST(Kernels, of_avx2_agree) {
+#if defined(CROWD_HAVE_AVX2)
+  if (!__builtin_cpu_supports("avx2"))
+    GTEST_SKIP() << "this processor has no AVX2";
+  expect_as_portable({avx2::suppress, avx2::elect});
+#else
+  GTEST_SKIP() << "built without AVX2";
+#endif
+}
+
+}  // namespace
+}  // namespace crowd::test

@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The algebra of the one overlap test and the one ranking. Both backends share them, so neither can catch their
+// mistakes.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "boxes.hpp"
+#include "order.hpp"
+#include "overlap.hpp"
+#include "paper_rule.hpp"
+
+namespace crowd::test {
+namespace {
+
+constexpr float inf = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float thresholds[] = {0, 0.1f, 0.25f, 0.5f, 0.7f, 1};
+
+struct Pair {
+  CrowdNmsBox a, b;
+};
+
+std::vector<Pair> pairs() {
+  std::vector<Pair> pairs;
+  for (const Distribution& from : distributions()) {
+    const Boxes set = from.make(60, 5);
+    for (const CrowdNmsBox& a : set.boxes) {
+      for (const CrowdNmsBox& b : set.boxes) {
+        if (is_well_formed(a, 0) && is_well_formed(b, 0))
+          pairs.push_back({a, b});
+      }
+    }
+  }
+  return pairs;
+}
+
+OverlapRule rule(CrowdNmsMetric metric, float threshold, bool or_equal = false, float offset = 0) {
+  return {metric, or_equal, threshold, offset};
+}
+
+// Neither 0 nor too much for a union.
+bool has_an_area(const CrowdNmsBox& box) {
+  return area(box, 0) > 0 && area(box, 0) + area(box, 0) < inf;
+}
+
+TEST(Overlap, is_symmetric_for_iou_and_ios) {
+  for (const Pair& pair : pairs()) {
+    for (const CrowdNmsMetric metric : {CROWD_NMS_IOU, CROWD_NMS_IOS}) {
+      for (const float t : thresholds)
+        ASSERT_EQ(overlaps(pair.a, pair.b, rule(metric, t)), overlaps(pair.b, pair.a, rule(metric, t)));
+    }
+  }
+}
+
+TEST(Overlap, over_higher_is_over_lower_the_other_way_round) {
+  for (const Pair& pair : pairs()) {
+    for (const float t : thresholds)
+      ASSERT_EQ(overlaps(pair.a, pair.b, rule(CROWD_NMS_OVER_HIGHER, t)),
+                overlaps(pair.b, pair.a, rule(CROWD_NMS_OVER_LOWER, t)));
+  }
+}
+
+TEST(Overlap, of_a_box_with_itself_is_one) {
+  for (const Pair& pair : pairs()) {
+    if (!has_an_area(pair.a))
+      continue;
+    for (int metric = CROWD_NMS_IOU; metric <= CROWD_NMS_OVER_LOWER; ++metric) {
+      const auto m = static_cast<CrowdNmsMetric>(metric);
+      ASSERT_TRUE(overlaps(pair.a, pair.a, rule(m, 1, true)));
+      ASSERT_TRUE(overlaps(pair.a, pair.a, rule(m, 0.999f)));
+      ASSERT_FALSE(overlaps(pair.a, pair.a, rule(m, 1)));
+    }
+  }
+}
+
+TEST(Overlap, falls_with_the_threshold_and_greater_implies_greater_equal) {
+  for (const Pair& pair : pairs()) {
+    for (int metric = CROWD_NMS_IOU; metric <= CROWD_NMS_OVER_LOWER; ++metric) {
+      const auto m = static_cast<CrowdNmsMetric>(metric);
+      bool before = true;
+      for (const float t : thresholds) {
+        const bool now = overlaps(pair.a, pair.b, rule(m, t));
+        ASSERT_TRUE(before || !now);
+        ASSERT_TRUE(!now || overlaps(pair.a, pair.b, rule(m, t, true)));
+        before = now;
+      }
+    }
+  }
+}
+
+TEST(Overlap, of_boxes_apart_is_zero) {
+  const CrowdNmsBox a = {0, 0, 10, 4};
+  for (const CrowdNmsBox& b : {CrowdNmsBox{10, 0, 20, 4}, {0, 4, 10, 8}, {50, 50, 60, 51}, {-9, -9, -1, 30}}) {
+    for (int metric = CROWD_NMS_IOU; metric <= CROWD_NMS_OVER_LOWER; ++metric) {
+      EXPECT_FALSE(overlaps(a, b, rule(static_cast<CrowdNmsMetric>(metric), 0)));
+      EXPECT_TRUE(overlaps(a, b, rule(static_cast<CrowdNmsMetric>(metric), 0, true)));
+    }
+  }
+}
+
+TEST(Overlap, does_not_change_when_lattice_boxes_move) {
+  const Boxes set = distribution("integer_lattice").make(60, 3);
+  for (const CrowdNmsBox& a : set.boxes) {
+    for (const CrowdNmsBox& b : set.boxes) {
+      const auto move = [](CrowdNmsBox box) {
+        return CrowdNmsBox{box.x1 + 1000, box.y1 - 77, box.x2 + 1000, box.y2 - 77};
+      };
+      for (const float t : thresholds)
+        ASSERT_EQ(overlaps(a, b, rule(CROWD_NMS_IOU, t)), overlaps(move(a), move(b), rule(CROWD_NMS_IOU, t)));
+    }
+  }
+}
+
+TEST(Overlap, knows_lattice_boxes_by_heart) {
+  const CrowdNmsBox hi = {0, 0, 4, 10};
+  const CrowdNmsBox lo = {2, 5, 12, 7};  // in common 2 x 2, areas 40 and 20
+  const auto ratio_is = [&](CrowdNmsMetric metric, float offset, float ratio) {
+    EXPECT_TRUE(overlaps(hi, lo, rule(metric, ratio, true, offset))) << metric;
+    EXPECT_FALSE(overlaps(hi, lo, rule(metric, ratio, false, offset))) << metric;
+  };
+  ratio_is(CROWD_NMS_IOU, 0, 4.0f / 56);
+  ratio_is(CROWD_NMS_IOS, 0, 4.0f / 20);
+  ratio_is(CROWD_NMS_OVER_HIGHER, 0, 4.0f / 40);
+  ratio_is(CROWD_NMS_OVER_LOWER, 0, 4.0f / 20);
+  // With the last pixel inclusive 3 x 3, 5 x 11 and 11 x 3.
+  ratio_is(CROWD_NMS_IOU, 1, 9.0f / 79);
+  ratio_is(CROWD_NMS_IOS, 1, 9.0f / 33);
+  ratio_is(CROWD_NMS_OVER_HIGHER, 1, 9.0f / 55);
+  ratio_is(CROWD_NMS_OVER_LOWER, 1, 9.0f / 33);
+}
+
+TEST(Overlap, of_areas_beyond_float_is_none) {
+  const CrowdNmsBox endless = {-3e38f, -3e38f, 3e38f, 3e38f};
+  EXPECT_FALSE(overlaps(endless, endless, rule(CROWD_NMS_IOU, 0, true)));
+  const CrowdNmsBox speck = {0, 0, 1e-30f, 1e-30f};
+  EXPECT_FALSE(overlaps(speck, speck, rule(CROWD_NMS_IOU, 0, true)));
+}
+
+TEST(WellFormed, is_finite_and_filled) {
+  EXPECT_TRUE(is_well_formed({0, 0, 1, 2}, 0));
+  EXPECT_TRUE(is_well_formed({-3.4028235e38f, 0, 3.4028235e38f, 2}, 0));
+  EXPECT_TRUE(is_well_formed({0, 0, 1e-45f, 2}, 0));
+  for (const float bad : {nan, -nan, inf, -inf}) {
+    EXPECT_FALSE(is_well_formed({bad, 0, 1, 2}, 0));
+    EXPECT_FALSE(is_well_formed({0, bad, 1, 2}, 0));
+    EXPECT_FALSE(is_well_formed({0, 0, bad, 2}, 0));
+    EXPECT_FALSE(is_well_formed({0, 0, 1, bad}, 1));
+  }
+  EXPECT_FALSE(is_well_formed({1, 0, 1, 2}, 0));
+  EXPECT_FALSE(is_well_formed({0, 2, 1, 2}, 0));
+  EXPECT_TRUE(is_well_formed({1, 2, 1, 2}, 1));
+  EXPECT_FALSE(is_well_formed({2, 0, 1, 2}, 1));
+  EXPECT_FALSE(is_well_formed({0, 3, 1, 2}, 1));
+}
+
+TEST(PaperRule, is_algorithm_one) {
+  const CrowdNmsBox higher = {0, 0, 9, 4};                // 10 x 5 pixels
+  EXPECT_FALSE(paper_keeps({0, 0, 9, 1}, higher, 0.4f));  // 20 of 50
+  EXPECT_TRUE(paper_keeps({0, 0, 9, 1}, higher, 0.41f));
+  EXPECT_TRUE(paper_keeps({50, 50, 60, 60}, higher, 0.1f));
+  EXPECT_FALSE(paper_keeps({50, 50, 60, 60}, {7, 7, 7, 9}, 0.9f)) << "an empty box discards whatever it meets";
+  EXPECT_TRUE(paper_keeps({50, 50, 60, 60}, {7, 7, 9, 7}, 0.9f)) << "only its width makes a box empty";
+}
+
+TEST(Order, keys_rise_with_scores) {
+  const float scores[] = {-inf, -3.4028235e38f, -1, -1e-38f, -1e-45f, 0, 1e-45f, 1e-38f, 0.5f, 1, 3.4028235e38f, inf};
+  for (std::size_t i = 1; i < std::size(scores); ++i)
+    EXPECT_LT(score_key(scores[i - 1]), score_key(scores[i])) << scores[i];
+  EXPECT_EQ(score_key(-0.0f), score_key(0.0f));
+  EXPECT_LT(score_key(nan), score_key(-inf));
+  EXPECT_EQ(score_key(nan), score_key(-nan));
+}
+
+TEST(Order, is_total_and_by_index_where_scores_tie) {
+  EXPECT_GT(rank_key(0.5f, 3), rank_key(0.5f, 4));
+  EXPECT_GT(rank_key(0.5f, 4), rank_key(0.25f, 0));
+  EXPECT_GT(rank_key(-0.0f, 1), rank_key(0.0f, 2));
+  EXPECT_GT(rank_key(-inf, 0xfffffffe), 0u) << "no candidate has the key 0";
+  for (const std::uint32_t index : {0u, 1u, 77u, 0x7fffffffu, 0xfffffffeu})
+    EXPECT_EQ(rank_index(rank_key(0.5f, index)), index);
+}
+
+TEST(Order, sorts_as_scores_and_indices_do) {
+  const Boxes set = distribution("odd_scores").make(500, 11);
+  std::vector<std::uint64_t> keys;
+  std::vector<std::uint32_t> expected;
+  for (std::uint32_t i = 0; i < set.size(); ++i) {
+    if (std::isnan(set.scores[i]))
+      continue;
+    keys.push_back(rank_key(set.scores[i], i));
+    expected.push_back(i);
+  }
+  std::sort(keys.rbegin(), keys.rend());
+  std::stable_sort(expected.begin(), expected.end(), [&](auto a, auto b) { return set.scores[a] > set.scores[b]; });
+  for (std::size_t r = 0; r < keys.size(); ++r)
+    EXPECT_EQ(rank_index(keys[r]), expected[r]);
+}
+
+}  // namespace
+}  // namespace crowd::test

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Sessions with the CPU backend.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+
+#include "cases.hpp"
+
+namespace crowd::test {
+namespace {
+
+using testing::HasSubstr;
+
+using Session = std::unique_ptr<CrowdNmsSession, void (*)(CrowdNmsSession*)>;
+
+Session make(const CrowdNmsParams* params, std::uint32_t frames, std::uint32_t capacity) {
+  CrowdNmsSession* session = nullptr;
+  EXPECT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, params, frames, capacity, &session), CROWD_NMS_OK)
+      << crowd_nms_last_error();
+  return {session, crowd_nms_session_free};
+}
+
+Result run(CrowdNmsSession* session, const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  Result result = Result::sized(batch, wanted);
+  const CrowdNmsCandidates candidates = batch.candidates();
+  const CrowdNmsSurvivors outputs = result.outputs(wanted);
+  result.status = crowd_nms_session_run(session, &params, &candidates, &outputs);
+  return result;
+}
+
+TEST(CpuSession, gives_what_the_plain_call_gives_again_and_again) {
+  CrowdNmsParams paper = default_params();
+  paper.method = CROWD_NMS_PAPER;
+  const Session session = make(&paper, 12, 310);
+  for (const CrowdNmsMethod method : {CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER}) {
+    for_each_batch(method, [&](const Case& it) {
+      expect_as_oracle([&](const auto& params, const auto& batch,
+                           const auto& wanted) { return run(session.get(), params, batch, wanted); },
+                       it);
+    });
+  }
+}
+
+TEST(CpuSession, refuses_what_does_not_fit) {
+  const Session session = make(nullptr, 2, 100);
+  const Batch batch = Batch::of(distribution("uniform").make(101, 1));
+  EXPECT_EQ(run(session.get(), default_params(), batch, {}).status, CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("do not fit a session of 2 times 100"));
+}
+
+TEST(CpuSession, refuses_bad_arguments) {
+  const Session session = make(nullptr, 1, 100);
+  const Batch batch = Batch::of(distribution("uniform").make(50, 1));
+  CrowdNmsParams params = default_params();
+  EXPECT_EQ(run(nullptr, params, batch, {}).status, CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("crowd_nms_session_new"));
+  params.overlap_threshold = 7;
+  EXPECT_EQ(run(session.get(), params, batch, {}).status, CROWD_NMS_INVALID_ARGUMENT);
+  CrowdNmsSession* none = nullptr;
+  EXPECT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, nullptr, 1, 1, nullptr), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, &params, 1, 1, &none), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_EQ(none, nullptr);
+  EXPECT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, nullptr, 70000, 70000, &none), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_EQ(none, nullptr);
+  crowd_nms_session_free(nullptr);
+}
+
+TEST(CpuSession, does_not_mind_another_in_another_thread) {
+  const auto work = [](std::uint64_t seed) {
+    const Session session = make(nullptr, 1, 3000);
+    for (std::uint64_t i = 0; i < 20; ++i) {
+      const Case it{.name = "dense seed=" + std::to_string(seed + i),
+                    .params = default_params(),
+                    .batch = Batch::of(distribution("dense").make(700, seed + i)),
+                    .wanted = {.max_survivors = 700}};
+      expect_as_oracle([&](const auto& params, const auto& batch,
+                           const auto& wanted) { return run(session.get(), params, batch, wanted); },
+                       it);
+    }
+  };
+  std::thread one(work, 1);
+  std::thread other(work, 1000);
+  one.join();
+  other.join();
+}
+
+}  // namespace
+}  // namespace crowd::test
