@@ -197,6 +197,15 @@ TEST(crowdnms, annotate_marks_clipped_survivors_as_not_kept) {
   EXPECT_EQ(nms.stat("clipped"), 2u);
 }
 
+TEST(crowdnms, annotate_says_nothing_about_what_the_paper_never_looked_at) {
+  NmsHarness nms("mode=annotate method=paper paper-d-max=4 paper-k=2");
+  std::vector<Candidate> crowd;
+  for (int i = 0; i < 6; i++)
+    crowd.push_back({float(20 * i), 0, float(20 * i + 9), 12, float(i)});
+  EXPECT_EQ(scores(nms.pass(crowd).get()), (std::vector<double>{0, 1, 2, 3}));
+  EXPECT_EQ(nms.stat("overflow"), 2u);
+}
+
 TEST(crowdnms, gives_new_regions_ids_of_their_own) {
   NmsHarness nms;
   auto buffer = make_frame(640, 480);

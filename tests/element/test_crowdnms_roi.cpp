@@ -76,6 +76,14 @@ TEST(crowdnms_roi, reads_normalised_boxes_exactly) {
   EXPECT_THAT(rois(nms.pass(std::move(buffer)).get()), SizeIs(2));
 }
 
+TEST(crowdnms_roi, reads_normalised_boxes_in_pixels_of_the_frame) {
+  NmsHarness nms("pixel-offset=1");  // a pixel is next to nothing, but more than the whole of a normalised frame
+  auto buffer = make_frame(640, 480);
+  add_region(buffer.get(), "face", {10, 10, 40, 40}, detection(.5, 0, {10, 10, 50, 50}));
+  add_region(buffer.get(), "face", {90, 10, 40, 40}, detection(.75, 0, {90, 10, 130, 50}));
+  EXPECT_THAT(rois(nms.pass(std::move(buffer)).get()), SizeIs(2));
+}
+
 TEST(crowdnms_roi, reads_boxes_in_pixels) {
   NmsHarness nms;
   auto buffer = make_frame(640, 480);
