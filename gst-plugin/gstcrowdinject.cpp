@@ -12,8 +12,8 @@
  *
  * ## Synthetic crowds
  *
- * The boxes are a function of scene, seed, candidates, classes and the frame's number, the same on every machine. A
- * scene is stretched to the frame's size. With #crowdinject:truth the true objects are attached beside, as a
+ * The boxes are a function of scene, seed, candidates, jitter, classes and the frame's number, the same on every
+ * machine. A scene is stretched to the frame's size. With #crowdinject:truth the true objects are attached beside, as a
  * #GstCustomMeta named "GstCrowdTruth": a structure with `objects` (a #GstMemory of 24-byte records: guint32 id, gint32
  * class, gfloat x1 y1 x2 y2), `count`, `width` and `height` (guint). #crowdinject:truth-location writes them to a file.
  *
@@ -32,8 +32,9 @@
  *
  * ## Frame numbers
  *
- * Buffers are counted from 0, anew at each start, flush and segment; with #crowdinject:numbering=timestamp the number
- * is the stream time in frames, so that boxes stay with their frame when the film is sought in or frames are missing.
+ * Buffers are counted from 0, anew at each start and segment, hence after a seek. With #crowdinject:numbering=timestamp
+ * the number is the stream time in frames, so that boxes stay with their frame when the film is sought in or frames are
+ * missing.
  *
  * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead.
  *
@@ -266,7 +267,6 @@ gboolean crowd_inject_sink_event(GstBaseTransform* base, GstEvent* event) {
   auto* self = GST_CROWD_INJECT(base);
   State& state = *self->priv->state;
   switch (GST_EVENT_TYPE(event)) {
-    case GST_EVENT_FLUSH_STOP:
     case GST_EVENT_SEGMENT:
       state.next_number = 0;
       break;

@@ -70,7 +70,7 @@ GType format_type() {
 
 GType numbering_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(Numbering::counter), "Count buffers, from 0 at each start, flush and segment", "counter"},
+      {static_cast<int>(Numbering::counter), "Count buffers, from 0 at each start and segment", "counter"},
       {static_cast<int>(Numbering::timestamp), "Stream time of the buffer times the framerate, rounded", "timestamp"},
       {0, nullptr, nullptr}};
   static const GType type = registered_enum("GstCrowdInjectNumbering", values);

@@ -220,7 +220,7 @@ TEST(crowdinject, memories_are_used_again_once_nobody_holds_them) {
   EXPECT_EQ(number_of(copy.get()), 50);
 }
 
-TEST(crowdinject, frames_are_counted_anew_after_a_flush_a_segment_and_a_start) {
+TEST(crowdinject, frames_are_counted_anew_after_a_segment_a_flush_and_a_start) {
   const Inject inject;
   EXPECT_EQ(number_of(inject.pass().get()), 0);
   EXPECT_EQ(number_of(inject.pass().get()), 1);
