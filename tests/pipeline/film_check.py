@@ -105,7 +105,7 @@ def rest(folder):
             if not any(near_box(x, y, survivor["box"]) for survivor in frame)
         ]
         share = sum(changed(film[number], original[number], *p) for p in away) / len(away)
-        assert len(away) > 5000 and share < 0.01, f"frame {number}: {share:.1%} of {len(away)} untouched pixels changed"
+        assert len(away) > 5000 and share < 0.001, f"frame {number}: {share:.1%} of {len(away)} untouched pixels changed"
 
 
 if __name__ == "__main__":

@@ -42,6 +42,14 @@ runs() {
   grep -qE "$(expected_last_line "$1" | sed 's/795/3/')" <<<"$last" || { echo "the last line is: $last"; return 1; }
 }
 
+readme_line() {
+  local words
+  read -ra words < <(sed -n 's/^gst-launch-1.0 //p' "$root/README.md" | sed 's/autovideosink/fakesink/')
+  needs_met ../README.md || return
+  crowd-launch --frames 3 "${words[@]}" | grep '^done: 3 frames'
+}
+
+check "the line of the README runs" readme_line
 for script in "$pipelines"/*.sh; do
   name=$(basename "$script")
   [ "$name" = env.sh ] && continue
