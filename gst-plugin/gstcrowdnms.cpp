@@ -337,6 +337,14 @@ static gboolean gst_crowd_nms_set_caps(GstBaseTransform* trans, GstCaps* incaps,
   return TRUE;
 }
 
+static gboolean gst_crowd_nms_stop(GstBaseTransform* trans) {
+  auto* self = GST_CROWD_NMS(trans);
+  self->p->engine.close();
+  self->p->device.close();
+  self->p->state = State{};
+  return TRUE;
+}
+
 // backend=cuda is an error here where there is no GPU, so that it fails at the state change; backend=auto goes on.
 static gboolean gst_crowd_nms_start(GstBaseTransform* trans) {
   auto* self = GST_CROWD_NMS(trans);
@@ -361,18 +369,12 @@ static gboolean gst_crowd_nms_start(GstBaseTransform* trans) {
     GST_INFO_OBJECT(self, "clustering on the CPU: %s", problem.c_str());
     state.backend = BackendChoice::cpu;
   }
-  if (!prepare_engine(self, engine_config(settings, state.backend)))
+  if (!prepare_engine(self, engine_config(settings, state.backend))) {
+    gst_crowd_nms_stop(trans);
     return FALSE;
+  }
   if (!self->p->engine.no_gpu_reason().empty())
     GST_INFO_OBJECT(self, "clustering on the CPU: %s", self->p->engine.no_gpu_reason().c_str());
-  return TRUE;
-}
-
-static gboolean gst_crowd_nms_stop(GstBaseTransform* trans) {
-  auto* self = GST_CROWD_NMS(trans);
-  self->p->engine.close();
-  self->p->device.close();
-  self->p->state = State{};
   return TRUE;
 }
 

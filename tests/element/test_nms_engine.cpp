@@ -92,7 +92,7 @@ class nms_engine : public testing::Test {
   }
 
   static NmsEngine::Config config(BackendChoice backend, CrowdNmsMethod method = CROWD_NMS_GREEDY) {
-    NmsEngine::Config config = {backend, {}, 4096};
+    NmsEngine::Config config = {backend, {}, 16384};
     crowd_nms_params_init(&config.params);
     config.params.method = method;
     return config;
@@ -106,7 +106,7 @@ class nms_engine : public testing::Test {
     const std::vector<std::int32_t> classes(n);
     const meta::Candidates candidates = {boxes, scores, classes, static_cast<std::uint32_t>(n), {}, nullptr};
     result_ = {};
-    return engine_.run(config, candidates, 4096, true, result_);
+    return engine_.run(config, candidates, 16384, true, result_);
   }
 
   CudaDevice device_;
@@ -125,7 +125,7 @@ TEST_F(nms_engine, auto_takes_the_gpu_from_the_crossover_on) {
 
 TEST_F(nms_engine, auto_without_a_gpu_takes_the_cpu) {
   library.has_gpu = false;
-  EXPECT_EQ(run(config(BackendChoice::automatic), 4000), CROWD_NMS_OK);
+  EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
   EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
   EXPECT_FALSE(result_.lost_the_gpu);
   EXPECT_EQ(engine_.no_gpu_reason(), "the reason");
@@ -148,14 +148,14 @@ TEST_F(nms_engine, cpu_never_asks_for_a_gpu) {
 }
 
 TEST_F(nms_engine, auto_goes_on_on_the_cpu_when_the_gpu_fails) {
-  EXPECT_EQ(run(config(BackendChoice::automatic), 1000), CROWD_NMS_OK);
+  EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
   library.gpu_fails = true;
-  EXPECT_EQ(run(config(BackendChoice::automatic), 1000), CROWD_NMS_OK);
+  EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
   EXPECT_TRUE(result_.lost_the_gpu);
   EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
-  EXPECT_EQ(result_.report.candidates, 1000u);
+  EXPECT_EQ(result_.report.candidates, 10000u);
   EXPECT_EQ(engine_.no_gpu_reason(), "the reason");
-  EXPECT_EQ(run(config(BackendChoice::automatic), 1000), CROWD_NMS_OK);
+  EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
   EXPECT_FALSE(result_.lost_the_gpu) << "said once";
   EXPECT_EQ(library.calls, (Calls{"new cuda", "new cpu", "run cuda", "run cuda", "run cpu", "run cpu"}));
 }
