@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 
 #include "internal.hpp"
@@ -13,6 +14,15 @@ namespace crowd {
 namespace {
 
 thread_local char last_error[512] = "";
+
+// A caller may have written anything into an enumeration; loading that as one would be undefined.
+template <typename Enumeration>
+unsigned raw(const Enumeration& value) {
+  static_assert(sizeof value == sizeof(unsigned));
+  unsigned bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
 
 }  // namespace
 
@@ -71,13 +81,12 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
   if (!params)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "params must not be NULL: start from crowd_nms_params_init()");
   const auto& p = *params;
-  if (static_cast<unsigned>(p.method) > CROWD_NMS_PAPER)
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "method %d is not a CrowdNmsMethod", static_cast<int>(p.method));
-  if (static_cast<unsigned>(p.metric) > CROWD_NMS_OVER_LOWER)
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "metric %d is not a CrowdNmsMetric", static_cast<int>(p.metric));
-  if (static_cast<unsigned>(p.comparator) > CROWD_NMS_GREATER_EQUAL)
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "comparator %d is not a CrowdNmsComparator",
-                static_cast<int>(p.comparator));
+  if (crowd::raw(p.method) > CROWD_NMS_PAPER)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "method %u is not a CrowdNmsMethod", crowd::raw(p.method));
+  if (crowd::raw(p.metric) > CROWD_NMS_OVER_LOWER)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "metric %u is not a CrowdNmsMetric", crowd::raw(p.metric));
+  if (crowd::raw(p.comparator) > CROWD_NMS_GREATER_EQUAL)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "comparator %u is not a CrowdNmsComparator", crowd::raw(p.comparator));
   if (!(p.overlap_threshold >= 0.0f && p.overlap_threshold <= 1.0f))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "overlap_threshold is %g, must lie in [0, 1]",
                 static_cast<double>(p.overlap_threshold));
