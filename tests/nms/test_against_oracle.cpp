@@ -31,6 +31,11 @@ TEST_P(CpuAgainstOracle, agrees_on_large_frames) {
   run(large_sizes, 1);
 }
 
+TEST_P(CpuAgainstOracle, agrees_on_huge_frames) {
+  if (GetParam() != CROWD_NMS_PAPER)
+    for_each_huge_case(GetParam(), [](const Case& it) { expect_as_oracle(run_cpu, it); });
+}
+
 TEST_P(CpuAgainstOracle, agrees_on_ragged_batches) {
   for_each_batch(GetParam(), [](const Case& it) { expect_as_oracle(run_cpu, it); });
 }

@@ -86,6 +86,21 @@ void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, 
   }
 }
 
+void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  std::uint64_t seed = 20000;
+  for (const char* name : {"uniform", "clustered", "chain", "tied_scores", "huge_coordinates", "mixed_sizes",
+                           "integer_lattice", "outliers", "multi_class"}) {
+    ++seed;
+    Case it{.name = std::string(name) + " n=" + std::to_string(huge_size) + " seed=" + std::to_string(seed),
+            .params = default_params(),
+            .batch = Batch::of(distribution(name).make(huge_size, seed)),
+            .wanted = {.max_survivors = huge_size}};
+    it.params.method = method;
+    it.params.overlap_threshold = seed % 2 ? 0.5f : 0.3f;
+    body(it);
+  }
+}
+
 void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
   constexpr std::uint32_t counts[] = {0, 1, 33, 64, 100, 127, 128, 129, 300};
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

@@ -23,6 +23,10 @@ struct Case {
 void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, std::uint32_t per_size,
                    const std::function<void(const Case&)>& body);
 
+/// Frames of huge_size candidates, where the oracle can afford it: greedy and map-reduce, one of each distribution in
+/// which boxes survive or die in their own way.
+void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
+
 /// Batches of ragged frames: empty ones, full ones, more than the capacity, out of order, with gaps.
 void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 

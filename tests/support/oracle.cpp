@@ -116,15 +116,15 @@ Outcome map_reduce(const CrowdNmsParams& params, const FrameView& frame) {
   outcome.stand_ins.resize(frame.n);
   const Indices ranked = valid_in_rank_order(params, frame, outcome);
   for (auto i = ranked.begin(); i != ranked.end(); ++i) {
-    if (std::none_of(ranked.begin(), i, [&](auto better) { return suppresses(params, frame, better, *i); }))
-      outcome.survivors.push_back(*i);
+    if (std::any_of(ranked.begin(), i, [&](auto better) { return suppresses(params, frame, better, *i); }))
+      continue;
+    outcome.survivors.push_back(*i);
+    outcome.stand_ins[*i] = *i;
   }
   for (const std::uint32_t i : ranked) {
-    for (const std::uint32_t s : outcome.survivors) {
-      if (s == i || (in_better_rank(frame, s, i) && suppresses(params, frame, s, i))) {
-        outcome.stand_ins[i] = s;
-        break;
-      }
+    for (auto s = outcome.survivors.begin(); s != outcome.survivors.end() && !outcome.stand_ins[i]; ++s) {
+      if (in_better_rank(frame, *s, i) && suppresses(params, frame, *s, i))
+        outcome.stand_ins[i] = *s;
     }
   }
   return outcome;
