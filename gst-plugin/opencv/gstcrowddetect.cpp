@@ -43,6 +43,7 @@
 #include <string>
 #include <vector>
 
+#include "detectsettings.hpp"
 #include "luma.hpp"
 #include "windows.hpp"
 
@@ -51,39 +52,7 @@ GST_DEBUG_CATEGORY_STATIC(crowd_detect_debug);
 
 namespace {
 
-enum Detector { DETECTOR_PEOPLE, DETECTOR_FACE_HAAR, DETECTOR_FACE_LBP };
-enum Fit { FIT_WINDOW, FIT_BODY };
-
-enum {
-  PROP_0,
-  PROP_DETECTOR,
-  PROP_CASCADE,
-  PROP_LABEL,
-  PROP_SCALE_FACTOR,
-  PROP_WIN_STRIDE,
-  PROP_PADDING,
-  PROP_HIT_THRESHOLD,
-  PROP_MIN_SIZE,
-  PROP_MAX_SIZE,
-  PROP_FIT,
-  PROP_MAX_CANDIDATES,
-  PROP_INTERVAL,
-  PROP_STATS,
-};
-
-/** What start() loads. */
-struct Model {
-  Detector detector = DETECTOR_PEOPLE;
-  std::string cascade;
-  std::string label;
-};
-
-/** What each buffer is searched with; may change while playing. */
-struct PerFrame {
-  crowd::Search search;
-  guint max_candidates = 4096;
-  guint interval = 1;
-};
+constexpr guint PROP_STATS = crowd::last_detect_property + 1;
 
 struct Stats {
   guint64 frames = 0;
@@ -122,8 +91,7 @@ struct State {
 }  // namespace
 
 struct GstCrowdDetectImpl {
-  Model model;
-  PerFrame per_frame;
+  crowd::DetectSettings settings;
   Stats stats;
   std::unique_ptr<State> state;
 };
@@ -142,31 +110,10 @@ static GstStaticPadTemplate src_template =
 G_DEFINE_FINAL_TYPE(GstCrowdDetect, gst_crowd_detect, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(crowddetect, "crowddetect", GST_RANK_NONE, GST_TYPE_CROWD_DETECT)
 
-static GType gst_crowd_detect_detector_get_type() {
-  static const GEnumValue values[] = {
-      {DETECTOR_PEOPLE, "Standing people: HOG and the SVM built into OpenCV", "people"},
-      {DETECTOR_FACE_HAAR, "Faces: cascade of Haar features", "face-haar"},
-      {DETECTOR_FACE_LBP, "Faces: cascade of local binary patterns, quicker and less sure", "face-lbp"},
-      {0, nullptr, nullptr},
-  };
-  static const GType type = g_enum_register_static("GstCrowdDetectDetector", values);
-  return type;
-}
-
-static GType gst_crowd_detect_fit_get_type() {
-  static const GEnumValue values[] = {
-      {FIT_WINDOW, "The whole window of the detector", "window"},
-      {FIT_BODY, "The part of a people window that the person fills: 5/8 of the width, 3/4 of the height", "body"},
-      {0, nullptr, nullptr},
-  };
-  static const GType type = g_enum_register_static("GstCrowdDetectFit", values);
-  return type;
-}
-
 // Where opencv-data lies: <data dir>/opencv4/haarcascades/..., the data dirs being XDG_DATA_DIRS and /usr/share.
-static std::string gst_crowd_detect_default_cascade(Detector detector) {
-  const char* file = detector == DETECTOR_FACE_LBP ? "opencv4/lbpcascades/lbpcascade_frontalface.xml"
-                                                   : "opencv4/haarcascades/haarcascade_frontalface_default.xml";
+static std::string gst_crowd_detect_default_cascade(crowd::Detector detector) {
+  const char* file = detector == crowd::DETECTOR_FACE_LBP ? "opencv4/lbpcascades/lbpcascade_frontalface.xml"
+                                                          : "opencv4/haarcascades/haarcascade_frontalface_default.xml";
   for (const gchar* const* dir = g_get_system_data_dirs(); *dir; dir++) {
     const auto path = std::filesystem::path(*dir) / file;
     std::error_code ignored;
@@ -176,7 +123,7 @@ static std::string gst_crowd_detect_default_cascade(Detector detector) {
   return (std::filesystem::path("/usr/share") / file).string();
 }
 
-static bool gst_crowd_detect_load_cascade(GstCrowdDetect* self, State& state, const Model& model) {
+static bool gst_crowd_detect_load_cascade(GstCrowdDetect* self, State& state, const crowd::Model& model) {
   const std::string path = model.cascade.empty() ? gst_crowd_detect_default_cascade(model.detector) : model.cascade;
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
@@ -208,11 +155,11 @@ static bool gst_crowd_detect_load_cascade(GstCrowdDetect* self, State& state, co
 static gboolean gst_crowd_detect_start(GstBaseTransform* transform) {
   auto* self = GST_CROWD_DETECT(transform);
   GST_OBJECT_LOCK(self);
-  const Model model = self->impl->model;
+  const crowd::Model model = self->impl->settings.model;
   self->impl->stats = {};
   GST_OBJECT_UNLOCK(self);
   auto state = std::make_unique<State>();
-  const bool people = model.detector == DETECTOR_PEOPLE;
+  const bool people = model.detector == crowd::DETECTOR_PEOPLE;
   if (people)
     state->finder = crowd::make_people_finder();
   else if (!gst_crowd_detect_load_cascade(self, *state, model))
@@ -276,7 +223,8 @@ static Found gst_crowd_detect_pack(const std::vector<crowd::Window>& windows, st
 }
 
 /** Searches the frame, leaves what it held in state.found and counts. */
-static void gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer, const PerFrame& settings) {
+static void gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer,
+                                    const crowd::PerFrame& settings) {
   const gint64 begin = g_get_monotonic_time();
   const std::string failure = gst_crowd_detect_find(state, buffer, settings.search);
   const std::size_t count = state.windows.size();
@@ -300,7 +248,7 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
   auto* self = GST_CROWD_DETECT(transform);
   State& state = *self->impl->state;
   GST_OBJECT_LOCK(self);
-  const PerFrame settings = self->impl->per_frame;
+  const crowd::PerFrame settings = self->impl->settings.per_frame;
   self->impl->stats.frames++;
   GST_OBJECT_UNLOCK(self);
   if (!state.found.memory || ++state.found.age >= settings.interval)
@@ -322,199 +270,35 @@ static GstStructure* gst_crowd_detect_make_stats(const Stats& stats) {
                            stats.search_us * GST_USECOND, nullptr);
 }
 
-static std::string gst_crowd_detect_string(const GValue* value) {
-  const char* text = g_value_get_string(value);
-  return text ? text : "";
-}
-
-static void gst_crowd_detect_set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
+static void gst_crowd_detect_set_property(GObject* object, guint id, const GValue* value, GParamSpec*) {
   auto* self = GST_CROWD_DETECT(object);
-  Model& model = self->impl->model;
-  PerFrame& per_frame = self->impl->per_frame;
-  crowd::Search& search = per_frame.search;
   GST_OBJECT_LOCK(self);
-  switch (id) {
-    case PROP_DETECTOR:
-      model.detector = static_cast<Detector>(g_value_get_enum(value));
-      break;
-    case PROP_CASCADE:
-      model.cascade = gst_crowd_detect_string(value);
-      break;
-    case PROP_LABEL:
-      model.label = gst_crowd_detect_string(value);
-      break;
-    case PROP_SCALE_FACTOR:
-      search.scale_factor = g_value_get_double(value);
-      break;
-    case PROP_WIN_STRIDE:
-      search.win_stride = g_value_get_int(value);
-      break;
-    case PROP_PADDING:
-      search.padding = g_value_get_int(value);
-      break;
-    case PROP_HIT_THRESHOLD:
-      search.hit_threshold = g_value_get_double(value);
-      break;
-    case PROP_MIN_SIZE:
-      search.min_size = g_value_get_int(value);
-      break;
-    case PROP_MAX_SIZE:
-      search.max_size = g_value_get_int(value);
-      break;
-    case PROP_FIT:
-      search.body = g_value_get_enum(value) == FIT_BODY;
-      break;
-    case PROP_MAX_CANDIDATES:
-      per_frame.max_candidates = g_value_get_uint(value);
-      break;
-    case PROP_INTERVAL:
-      per_frame.interval = g_value_get_uint(value);
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
+  crowd::set_detect_property(self->impl->settings, id, value);
   GST_OBJECT_UNLOCK(self);
 }
 
-static void gst_crowd_detect_get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
+static void gst_crowd_detect_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
   auto* self = GST_CROWD_DETECT(object);
-  const Model& model = self->impl->model;
-  const PerFrame& per_frame = self->impl->per_frame;
-  const crowd::Search& search = per_frame.search;
-  const auto text_or_null = [](const std::string& text) { return text.empty() ? nullptr : text.c_str(); };
   GST_OBJECT_LOCK(self);
-  switch (id) {
-    case PROP_DETECTOR:
-      g_value_set_enum(value, model.detector);
-      break;
-    case PROP_CASCADE:
-      g_value_set_string(value, text_or_null(model.cascade));
-      break;
-    case PROP_LABEL:
-      g_value_set_string(value, text_or_null(model.label));
-      break;
-    case PROP_SCALE_FACTOR:
-      g_value_set_double(value, search.scale_factor);
-      break;
-    case PROP_WIN_STRIDE:
-      g_value_set_int(value, search.win_stride);
-      break;
-    case PROP_PADDING:
-      g_value_set_int(value, search.padding);
-      break;
-    case PROP_HIT_THRESHOLD:
-      g_value_set_double(value, search.hit_threshold);
-      break;
-    case PROP_MIN_SIZE:
-      g_value_set_int(value, search.min_size);
-      break;
-    case PROP_MAX_SIZE:
-      g_value_set_int(value, search.max_size);
-      break;
-    case PROP_FIT:
-      g_value_set_enum(value, search.body ? FIT_BODY : FIT_WINDOW);
-      break;
-    case PROP_MAX_CANDIDATES:
-      g_value_set_uint(value, per_frame.max_candidates);
-      break;
-    case PROP_INTERVAL:
-      g_value_set_uint(value, per_frame.interval);
-      break;
-    case PROP_STATS:
-      g_value_take_boxed(value, gst_crowd_detect_make_stats(self->impl->stats));
-      break;
-    default:
-      G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-  }
+  if (id == PROP_STATS)
+    g_value_take_boxed(value, gst_crowd_detect_make_stats(self->impl->stats));
+  else
+    crowd::get_detect_property(self->impl->settings, id, value);
   GST_OBJECT_UNLOCK(self);
 }
 
-static void gst_crowd_detect_finalize(GObject* object) {
-  delete GST_CROWD_DETECT(object)->impl;
-  G_OBJECT_CLASS(gst_crowd_detect_parent_class)->finalize(object);
-}
-
-static void gst_crowd_detect_install_model_properties(GObjectClass* object_class) {
-  const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
-  const Model defaults;
-  g_object_class_install_property(object_class, PROP_DETECTOR,
-                                  g_param_spec_enum("detector", "Detector", "What to look for, and how",
-                                                    gst_crowd_detect_detector_get_type(), defaults.detector, flags));
-  g_object_class_install_property(
-      object_class, PROP_CASCADE,
-      g_param_spec_string("cascade", "Cascade",
-                          "XML file of the cascade that face-haar and face-lbp run; unset: the frontal face of package "
-                          "opencv-data",
-                          nullptr, flags));
-  g_object_class_install_property(
-      object_class, PROP_LABEL,
-      g_param_spec_string("label", "Label", "Class name of the candidates; unset: person or face", nullptr, flags));
-}
-
-static void gst_crowd_detect_install_search_properties(GObjectClass* object_class) {
-  const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
-  const crowd::Search defaults;
-  g_object_class_install_property(
-      object_class, PROP_SCALE_FACTOR,
-      g_param_spec_double("scale-factor", "Scale factor",
-                          "Ratio between neighbouring window sizes; smaller finds more windows and takes longer", 1.01,
-                          4, defaults.scale_factor, flags));
-  g_object_class_install_property(
-      object_class, PROP_WIN_STRIDE,
-      g_param_spec_int("win-stride", "Window stride",
-                       "people: step between windows, pixels of the frame scaled so that the window is 64x128", 1, 64,
-                       defaults.win_stride, flags));
-  g_object_class_install_property(
-      object_class, PROP_PADDING,
-      g_param_spec_int("padding", "Padding",
-                       "people: how far windows may leave the frame, pixels of the frame scaled so that the window is "
-                       "64x128",
-                       0, 64, defaults.padding, flags));
-  g_object_class_install_property(
-      object_class, PROP_HIT_THRESHOLD,
-      g_param_spec_double(
-          "hit-threshold", "Hit threshold",
-          "people: least score, the margin of the SVM; 0, OpenCV's own default, lets in more that is not a person", -10,
-          10, defaults.hit_threshold, flags));
-  g_object_class_install_property(
-      object_class, PROP_MIN_SIZE,
-      g_param_spec_int(
-          "min-size", "Least size",
-          "Least height of a window in pixels of the frame, which is enlarged for less than the classifier's "
-          "own (people 128, faces 24); a standing person fills 3/4 of the height. 0: 88 for people, the "
-          "classifier's own for faces",
-          0, G_MAXINT16, defaults.min_size, flags));
-  g_object_class_install_property(
-      object_class, PROP_MAX_SIZE,
-      g_param_spec_int("max-size", "Largest size",
-                       "Largest height of a window in pixels of the frame; 0: as large as the frame", 0, G_MAXINT16,
-                       defaults.max_size, flags));
-}
-
-static void gst_crowd_detect_install_output_properties(GObjectClass* object_class) {
-  const auto flags = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
-  const PerFrame defaults;
-  g_object_class_install_property(
-      object_class, PROP_FIT,
-      g_param_spec_enum("fit", "Fit", "people: what the boxes enclose", gst_crowd_detect_fit_get_type(),
-                        defaults.search.body ? FIT_BODY : FIT_WINDOW, flags));
-  g_object_class_install_property(
-      object_class, PROP_MAX_CANDIDATES,
-      g_param_spec_uint(
-          "max-candidates", "Most candidates",
-          "Most windows of a frame to hand on, the best-scored; the meta's count tells how many there were", 1,
-          GST_CROWD_BOXES_MAX_CAPACITY, defaults.max_candidates, flags));
-  g_object_class_install_property(
-      object_class, PROP_INTERVAL,
-      g_param_spec_uint("interval", "Interval",
-                        "Search every n-th frame; frames between carry the candidates of the last one searched", 1,
-                        G_MAXUINT, defaults.interval, flags));
+static void gst_crowd_detect_install_stats(GObjectClass* object_class) {
   g_object_class_install_property(
       object_class, PROP_STATS,
       g_param_spec_boxed("stats", "Statistics",
                          "Since the start: frames seen and searched, candidates handed on, overflow dropped, failures "
                          "(frames that could not be searched), search-time in ns",
                          GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+}
+
+static void gst_crowd_detect_finalize(GObject* object) {
+  delete GST_CROWD_DETECT(object)->impl;
+  G_OBJECT_CLASS(gst_crowd_detect_parent_class)->finalize(object);
 }
 
 static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
@@ -526,17 +310,16 @@ static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
   object_class->set_property = gst_crowd_detect_set_property;
   object_class->get_property = gst_crowd_detect_get_property;
   object_class->finalize = gst_crowd_detect_finalize;
-  gst_crowd_detect_install_model_properties(object_class);
-  gst_crowd_detect_install_search_properties(object_class);
-  gst_crowd_detect_install_output_properties(object_class);
+  crowd::install_detect_properties(object_class);
+  gst_crowd_detect_install_stats(object_class);
 
   gst_element_class_set_static_metadata(element_class, "Crowd detector", "Filter/Analyzer/Video",
                                         "Attaches the raw windows of OpenCV's people and face detectors as candidates",
                                         "gst-crowd authors");
   gst_element_class_add_static_pad_template(element_class, &sink_template);
   gst_element_class_add_static_pad_template(element_class, &src_template);
-  gst_type_mark_as_plugin_api(gst_crowd_detect_detector_get_type(), static_cast<GstPluginAPIFlags>(0));
-  gst_type_mark_as_plugin_api(gst_crowd_detect_fit_get_type(), static_cast<GstPluginAPIFlags>(0));
+  gst_type_mark_as_plugin_api(crowd::detector_type(), static_cast<GstPluginAPIFlags>(0));
+  gst_type_mark_as_plugin_api(crowd::fit_type(), static_cast<GstPluginAPIFlags>(0));
 
   transform_class->start = gst_crowd_detect_start;
   transform_class->stop = gst_crowd_detect_stop;
