@@ -21,6 +21,9 @@ constexpr float body_margin_y = 1.0F / 8;
 // Persons of about 66 pixels, the far end of a street scene in standard definition.
 constexpr int people_min_size = 88;
 
+// HOG takes some 20 bytes for each.
+constexpr double most_enlarged_pixels = 64e6;
+
 // A window of the zoomed image.
 struct Hit {
   cv::Rect rect;
@@ -51,6 +54,10 @@ void shrink_to_body(Window& window) {
 cv::Mat zoomed(const cv::Mat& grey, double zoom, cv::Mat& scratch) {
   if (zoom == 1)
     return grey;
+  if (zoom > 1 && zoom * grey.cols * zoom * grey.rows > most_enlarged_pixels)
+    CV_Error(cv::Error::StsOutOfRange,
+             "min-size is too small for a frame of this size: it would be enlarged to more "
+             "than 64 million pixels. Raise min-size");
   cv::resize(grey, scratch, {}, zoom, zoom, zoom > 1 ? cv::INTER_LINEAR : cv::INTER_AREA);
   return scratch;
 }

@@ -9,7 +9,8 @@
  * to right, then by score), although OpenCV's threads hand the windows over in any order: the same image gives the
  * same list on any number of cores.
  *
- * Finders are used from one thread at a time. They throw cv::Exception or std::bad_alloc where OpenCV does.
+ * Finders are used from one thread at a time. They throw cv::Exception or std::bad_alloc where OpenCV does, and
+ * cv::Exception where min_size would enlarge the image to more than 64 million pixels.
  */
 #pragma once
 

@@ -329,6 +329,15 @@ TEST(crowddetect, lets_frames_go_on_that_cannot_be_searched) {
   EXPECT_GT(read(pass(harness, frame_of(picture_of_people(), "GRAY8")).get()).count, 0u);
 }
 
+TEST(crowddetect, lets_frames_go_on_that_would_be_enlarged_beyond_measure) {
+  const LogCounter warnings("crowddetect", GST_LEVEL_WARNING);
+  const auto harness = harness_of("min-size=1");
+  for (int i = 0; i < 2; i++)
+    EXPECT_EQ(read(pass(harness, frame_of(picture_of_people(), "GRAY8")).get()).count, 0u);
+  EXPECT_EQ(stat(harness, "failures"), 2u);
+  EXPECT_EQ(warnings.count(), 1u);
+}
+
 TEST(crowddetect, takes_frames_of_any_size) {
   for (const auto& [w, h] : {std::pair{1u, 1u}, {1u, 500u}, {33u, 17u}, {321u, 243u}}) {
     const auto harness = harness_of("", caps_of("GRAY8", w, h));

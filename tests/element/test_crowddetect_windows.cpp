@@ -175,6 +175,12 @@ TEST(windows, images_below_the_smallest_window_hold_none) {
   }
 }
 
+TEST(windows, are_not_sought_in_monstrous_enlargements) {
+  const cv::Mat picture(480, 640, CV_8U, cv::Scalar(7));
+  EXPECT_THROW(find(*make_people_finder(), picture, {.min_size = 1}), cv::Exception);
+  EXPECT_THROW(find(*make_cascade_finder(lbp), picture, {.min_size = 1}), cv::Exception);
+}
+
 class cascade_windows : public testing::TestWithParam<const char*> {};
 
 TEST_P(cascade_windows, are_opencvs_before_grouping) {
