@@ -8,9 +8,9 @@
 
 G_BEGIN_DECLS
 
-#define GST_TYPE_CROWD_NMS (gst_crowd_nms_get_type ())
-G_DECLARE_FINAL_TYPE (GstCrowdNms, gst_crowd_nms, GST, CROWD_NMS, GstBaseTransform)
-GST_ELEMENT_REGISTER_DECLARE (crowdnms);
+#define GST_TYPE_CROWD_NMS (gst_crowd_nms_get_type())
+G_DECLARE_FINAL_TYPE(GstCrowdNms, gst_crowd_nms, GST, CROWD_NMS, GstBaseTransform)
+GST_ELEMENT_REGISTER_DECLARE(crowdnms);
 
 G_END_DECLS
 
