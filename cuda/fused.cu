@@ -21,11 +21,14 @@ namespace {
 __device__ Frame carve_frame(float4* memory, const Arguments& a) {
   const std::uint32_t room = padded(a.frames.capacity);
   Frame frame;
-  frame.box = memory;
-  frame.key = reinterpret_cast<std::uint32_t*>(frame.box + room);
-  frame.label = reinterpret_cast<std::int32_t*>(frame.key + room);
-  frame.home = reinterpret_cast<std::uint16_t*>(frame.label + room);
-  frame.halo = frame.home + room;
+  frame.near.box = memory;
+  frame.key = reinterpret_cast<std::uint32_t*>(frame.near.box + room);
+  frame.near.key = frame.key + room;
+  frame.near.label = reinterpret_cast<std::int32_t*>(frame.near.key + room);
+  frame.hits = reinterpret_cast<std::uint32_t*>(frame.near.label + room);
+  frame.near.index = reinterpret_cast<std::uint16_t*>(frame.hits + tuning::fused_hit_words);
+  frame.home = frame.near.index + room;
+  frame.near.state = reinterpret_cast<std::uint8_t*>(frame.home + room);
   frame.index = blockIdx.x / a.group;
   frame.part = blockIdx.x % a.group;
   frame.n = a.frames.size(frame.index);
@@ -33,16 +36,20 @@ __device__ Frame carve_frame(float4* memory, const Arguments& a) {
   return frame;
 }
 
-template <bool greedy>
-__global__ void __launch_bounds__(threads) run(Arguments a) {
+// `items`: candidates that a thread loads.
+template <bool greedy, unsigned items>
+__global__ void __launch_bounds__(threads, 1) run(Arguments a) {
   extern __shared__ float4 memory[];
   __shared__ Control control;
   __shared__ Chunk chunk;
   const Frame frame = carve_frame(memory, a);
-  const Tiling tiling = make_tiling(reduce_extent(control, load_frame(frame, a)), a.group);
-  choose_halo(frame, a, control, reduce_extent(control, choose_home(frame, a, control, tiling)));
+  Loaded<items> loaded;
+  const float4 bounds = reduce_extent(control, load_frame(frame, a, control, loaded));
+  Share share{make_tiling(bounds, a.group), a.group};
+  const float4 around = share_out(frame, a, control, loaded, share);
+  gather(frame, a, control, loaded, share, around);
   __syncthreads();
-  dominate(frame, a, control);
+  dominate<greedy>(frame, a, control);
   rank(frame, a);
   group_sync(a);
   if (greedy) {
@@ -51,6 +58,16 @@ __global__ void __launch_bounds__(threads) run(Arguments a) {
   }
   if (frame.part == 0)
     finish<greedy>(memory, frame, a, control, chunk);
+}
+
+using Kernel = void (*)(Arguments);
+
+template <bool greedy>
+Kernel pick(std::uint32_t capacity) {
+  return capacity <= threads       ? run<greedy, 1>
+         : capacity <= 3 * threads ? run<greedy, 3>
+         : capacity <= 8 * threads ? run<greedy, 8>
+                                   : run<greedy, tuning::fused_capacity / threads>;
 }
 
 struct Plan {
@@ -82,7 +99,7 @@ Plan make_plan(const Call& call) {
   const OverlapRule rule = call.rule();
   const bool apart_too = rule.or_equal && rule.threshold == 0;
   Plan plan;
-  plan.bytes = padded(capacity) * bytes_per_candidate;
+  plan.bytes = padded(capacity) * bytes_per_candidate + tuning::fused_hit_words * sizeof(std::uint32_t);
   if (!capacity || capacity > tuning::fused_capacity || apart_too ||
       plan.bytes + sizeof(Control) + sizeof(Chunk) >
           static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)))
@@ -100,7 +117,8 @@ Plan make_plan(const Call& call) {
 }
 
 cudaError_t enqueue(const Call& call, const Plan& plan, const Arguments& arguments) {
-  const auto kernel = call.params.method == CROWD_NMS_GREEDY ? run<true> : run<false>;
+  const std::uint32_t capacity = call.frames.capacity;
+  const Kernel kernel = call.params.method == CROWD_NMS_GREEDY ? pick<true>(capacity) : pick<false>(capacity);
   cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(plan.bytes));
   cudaLaunchConfig_t config{};
   config.gridDim = {call.frame_count * plan.group, 1, 1};

@@ -17,6 +17,7 @@ constexpr unsigned threads = tuning::fused_block;
 constexpr unsigned warp_size = 32;
 constexpr unsigned warps = threads / warp_size;
 constexpr unsigned all_lanes = 0xffffffffu;
+static_assert(warps <= warp_size, "the warps' extents are joined by one warp");
 
 /// How the blocks of a frame wait for each other.
 enum class Barrier { block, cluster, grid };
@@ -34,8 +35,8 @@ struct Arguments {
 
   // The scratch arrays under the names they have here.
   __device__ std::uint32_t* verdicts() const {
-    return scratch.pending.index;
-  }  ///< State after the first suppression
+    return scratch.pending.index;  // State after the first suppression
+  }
   __device__ std::uint32_t* ranks() const {
     return scratch.pending_next.index;
   }
@@ -50,63 +51,77 @@ struct Arguments {
 /// Edges a frame has room for, per candidate. Each is a pair of 16-bit indices: better-ranked high, worse-ranked low.
 constexpr std::uint32_t edges_per_candidate = sizeof(float4) / sizeof(std::uint32_t);
 
+/// The candidates a block looks at: everybody who may overlap one of those it judges.
+struct Near {
+  float4* box;
+  std::uint32_t* key;
+  std::int32_t* label;
+  std::uint16_t* index;
+  std::uint8_t* state;
+};
+
 /// A frame in a block's shared memory.
 struct Frame {
-  float4* box;
-  std::uint32_t* key;  ///< score_key(), 0 if the candidate does not count
-  std::int32_t* label;
-  std::uint16_t* home;  ///< candidates this block judges
-  std::uint16_t* halo;  ///< every candidate that may overlap one of them
+  std::uint32_t* key;  ///< of every candidate: score_key(), 0 if it does not count
+  Near near;
+  std::uint16_t* home;  ///< those this block judges, as places in `near`
+  std::uint32_t* hits;  ///< per home candidate a bit for each of `near` that beats it, as far as there is room
   std::uint32_t n;
   std::uint32_t index;  ///< of the frame in the batch
   std::uint32_t part;   ///< of the block in its group
   std::size_t slot;
 };
 
-constexpr std::size_t bytes_per_candidate =
-    sizeof(float4) + sizeof(std::uint32_t) + sizeof(std::int32_t) + 2 * sizeof(std::uint16_t);
+constexpr std::size_t bytes_per_candidate = sizeof(float4) + 2 * sizeof(std::uint32_t) + sizeof(std::int32_t) +
+                                            2 * sizeof(std::uint16_t) + sizeof(std::uint8_t);
 
-/// Capacities are rounded up to this, so that keys can be read four at a time.
-constexpr std::uint32_t padding = 4;
+/// Capacities are rounded up to this, so that keys can be read four at a time and every array is aligned.
+constexpr std::uint32_t padding = 16;
 
 CROWD_HD constexpr std::uint32_t padded(std::uint32_t capacity) {
   return (capacity + padding - 1) / padding * padding;
 }
 
+/// Bounds of boxes as integers that order as the floats do, so that a warp reduces them in one step each.
 struct Extent {
-  float x1, y1, x2, y2;
+  std::uint32_t x1, y1, x2, y2;
 };
 
 /// What the threads of a block share beside the frame.
 struct Control {
   Extent partial[warps];
-  Extent extent;
   std::uint32_t count[2];
   std::uint32_t total;
   std::uint32_t crowding[tuning::fused_group_max];
 };
 
+__device__ inline float from_key(std::uint32_t key) {
+  return __uint_as_float(key & 0x80000000u ? key & 0x7fffffffu : ~key);
+}
+
 __device__ inline Extent empty_extent() {
-  return {INFINITY, INFINITY, -INFINITY, -INFINITY};
+  return {~0u, ~0u, 0, 0};
 }
 
-__device__ inline Extent join(const Extent& a, const Extent& b) {
-  return {smaller(a.x1, b.x1), smaller(a.y1, b.y1), larger(a.x2, b.x2), larger(a.y2, b.y2)};
+__device__ inline void widen(Extent& extent, float4 b) {
+  extent.x1 = min(extent.x1, score_key(b.x));
+  extent.y1 = min(extent.y1, score_key(b.y));
+  extent.x2 = max(extent.x2, score_key(b.z));
+  extent.y2 = max(extent.y2, score_key(b.w));
 }
 
-/// The joint extent of all threads' extents, in every thread.
-__device__ inline Extent reduce_extent(Control& control, Extent mine) {
+__device__ inline std::uint32_t warp_min(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(all_lanes, value);
+#else
   for (unsigned step = warp_size / 2; step; step /= 2)
-    mine = join(mine, {__shfl_xor_sync(all_lanes, mine.x1, step), __shfl_xor_sync(all_lanes, mine.y1, step),
-                       __shfl_xor_sync(all_lanes, mine.x2, step), __shfl_xor_sync(all_lanes, mine.y2, step)});
-  if (threadIdx.x % warp_size == 0)
-    control.partial[threadIdx.x / warp_size] = mine;
-  __syncthreads();
-  Extent all = control.partial[0];
-  for (unsigned w = 1; w < warps; ++w)
-    all = join(all, control.partial[w]);
-  __syncthreads();
-  return all;
+    value = min(value, __shfl_xor_sync(all_lanes, value, step));
+  return value;
+#endif
+}
+
+__device__ inline std::uint32_t warp_max(std::uint32_t value) {
+  return ~warp_min(~value);
 }
 
 __device__ inline std::uint32_t warp_sum(std::uint32_t value) {
@@ -119,19 +134,19 @@ __device__ inline std::uint32_t warp_sum(std::uint32_t value) {
 #endif
 }
 
-/// Appends the index to a list in shared memory where `wanted`; the whole warp calls it.
-__device__ inline void append(std::uint16_t* list, std::uint32_t& count, bool wanted, std::uint32_t index) {
-  const unsigned votes = __ballot_sync(all_lanes, wanted);
-  if (!votes)
-    return;
+__device__ inline Extent warp_join(const Extent& e) {
+  return {warp_min(e.x1), warp_min(e.y1), warp_max(e.x2), warp_max(e.y2)};
+}
+
+/// The joint bounds of all threads' extents, in every thread. Ends without a barrier: one must come before the next.
+__device__ inline float4 reduce_extent(Control& control, const Extent& mine) {
+  const Extent of_warp = warp_join(mine);
   const unsigned lane = threadIdx.x % warp_size;
-  const int leader = __ffs(static_cast<int>(votes)) - 1;
-  std::uint32_t start = 0;
-  if (static_cast<int>(lane) == leader)
-    start = atomicAdd(&count, static_cast<std::uint32_t>(__popc(votes)));
-  start = __shfl_sync(all_lanes, start, leader);
-  if (wanted)
-    list[start + static_cast<std::uint32_t>(__popc(votes & ((1u << lane) - 1)))] = static_cast<std::uint16_t>(index);
+  if (lane == 0)
+    control.partial[threadIdx.x / warp_size] = of_warp;
+  __syncthreads();
+  const Extent all = warp_join(lane < warps ? control.partial[lane] : empty_extent());
+  return {from_key(all.x1), from_key(all.y1), from_key(all.x2), from_key(all.y2)};
 }
 
 /// The plane cut into one tile per block of the group. Column and row of a point are monotone in its coordinates, in
@@ -150,31 +165,19 @@ struct Tiling {
 };
 
 /// Tiles as square as powers of two allow: a queue of people along one axis is cut along that axis alone.
-__device__ inline Tiling make_tiling(const Extent& extent, unsigned group) {
-  const float w = extent.x2 - extent.x1;
-  const float h = extent.y2 - extent.y1;
+__device__ inline Tiling make_tiling(float4 bounds, unsigned group) {
+  const float w = bounds.z - bounds.x;
+  const float h = bounds.w - bounds.y;
   unsigned columns = 1;
   while (columns < group &&
          static_cast<float>(columns) * h * static_cast<float>(columns) < w * 0.5f * static_cast<float>(group))
     columns *= 2;
   const unsigned rows = group / columns;
-  return {extent.x1, extent.y1, static_cast<float>(columns) / w, static_cast<float>(rows) / h, columns, rows};
-}
-
-/// Better rank among candidates that count.
-__device__ inline bool ranks_before(const Frame& frame, std::uint32_t a, std::uint32_t b) {
-  return frame.key[a] > frame.key[b] || (frame.key[a] == frame.key[b] && a < b);
+  return {bounds.x, bounds.y, static_cast<float>(columns) / w, static_cast<float>(rows) / h, columns, rows};
 }
 
 __device__ inline bool meets(float4 a, float4 b, float offset) {
   return smaller(a.z, b.z) - larger(a.x, b.x) + offset > 0 && smaller(a.w, b.w) - larger(a.y, b.y) + offset > 0;
-}
-
-/// Whether better-ranked `hi` suppresses `lo`, once it survives.
-__device__ inline bool beats(const Frame& frame, std::uint32_t hi, std::uint32_t lo, const Arguments& a) {
-  return meets(frame.box[hi], frame.box[lo], a.rule.offset) && ranks_before(frame, hi, lo) &&
-         (!a.by_class || frame.label[hi] == frame.label[lo]) &&
-         overlaps(as_box(frame.box[hi]), as_box(frame.box[lo]), a.rule);
 }
 
 __device__ inline void group_sync(const Arguments& a) {

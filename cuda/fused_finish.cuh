@@ -18,11 +18,12 @@ struct Finish {
   std::uint32_t* blocked;  ///< this round: an undecided better rival
   std::uint32_t* by_rank;  ///< a set, in rank order
   std::uint32_t* before;   ///< members of by_rank in the words before
+  std::uint32_t* edge;
   std::uint16_t* rank;
   std::uint32_t words;
 };
 
-__device__ inline Finish carve_finish(void* memory, std::uint32_t n) {
+__device__ inline Finish carve_finish(void* memory, std::uint32_t n, std::uint32_t capacity) {
   Finish f;
   f.words = n / word_bits + 1;
   f.undecided = static_cast<std::uint32_t*>(memory);
@@ -31,7 +32,8 @@ __device__ inline Finish carve_finish(void* memory, std::uint32_t n) {
   f.blocked = f.killed + f.words;
   f.by_rank = f.blocked + f.words;
   f.before = f.by_rank + f.words;
-  f.rank = reinterpret_cast<std::uint16_t*>(f.before + f.words);
+  f.edge = f.before + f.words;
+  f.rank = reinterpret_cast<std::uint16_t*>(f.edge + edges_per_candidate * capacity);
   return f;
 }
 
@@ -77,10 +79,11 @@ __device__ void load_verdicts(const Finish& f, const Frame& frame, const Argumen
 /// Rounds over the edges: an undecided candidate with a surviving better rival dies, one with no undecided better rival
 /// survives. True if that settled everything.
 __device__ inline bool run_rounds(const Finish& f, const Frame& frame, const Arguments& a, std::uint32_t edge_count) {
-  const std::uint32_t* edges = a.edges() + edges_per_candidate * frame.slot;
+  for (std::uint32_t e = threadIdx.x; e < edge_count; e += threads)
+    f.edge[e] = __ldcg(&a.edges()[edges_per_candidate * frame.slot + e]);
   for (unsigned round = 0; round < tuning::fused_rounds; ++round) {
     for (std::uint32_t e = threadIdx.x; e < edge_count; e += threads) {
-      const std::uint32_t edge = __ldcg(&edges[e]);
+      const std::uint32_t edge = f.edge[e];
       const std::uint32_t hi = edge >> 16;
       const std::uint32_t lo = edge & 0xffff;
       if (!has(f.undecided, lo))
@@ -201,7 +204,7 @@ __device__ void write_survivors(const Finish& f, const Frame& frame, const Argum
 
 template <bool greedy>
 __device__ void finish(void* memory, const Frame& frame, const Arguments& a, Control& control, Chunk& chunk) {
-  const Finish f = carve_finish(memory, frame.n);
+  const Finish f = carve_finish(memory, frame.n, a.frames.capacity);
   load_verdicts<greedy>(f, frame, a, control);
   if (greedy) {
     const std::uint32_t edge_count = __ldcg(&a.edge_count()[frame.index]);

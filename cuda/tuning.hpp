@@ -29,8 +29,10 @@ constexpr unsigned warp_block = 256;
 
 /// Fused kernel (fused.cu): threads of a block.
 constexpr unsigned fused_block = 512;
-/// Most candidates of a frame: all of them lie in every block's shared memory, 28 bytes each.
-constexpr unsigned fused_capacity = 7168;
+/// Most candidates of a frame: all of them may have to lie in every block's shared memory, 33 bytes each.
+constexpr unsigned fused_capacity = 6144;
+/// Words of hits that a block keeps from its first pass to its second, else it tests the pairs again.
+constexpr unsigned fused_hit_words = 2048;
 /// Most blocks of a frame.
 constexpr unsigned fused_group_max = 128;
 /// Up to here a thread-block cluster of fused_small_group suffices, above it one of fused_cluster, then the whole chip.
