@@ -27,6 +27,12 @@ TEST_P(CpuAgainstOracle, agrees_on_medium_frames) {
   run(medium_sizes, 0);
 }
 
+// Up to 384 candidates no tree, from then on one.
+TEST_P(CpuAgainstOracle, agrees_around_the_crossover) {
+  constexpr std::uint32_t sizes[] = {383, 384, 385, 511, 512, 513};
+  run(sizes, 4);
+}
+
 TEST_P(CpuAgainstOracle, agrees_on_large_frames) {
   run(large_sizes, 1);
 }
