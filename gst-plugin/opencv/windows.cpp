@@ -75,15 +75,16 @@ class PeopleFinder final : public WindowFinder {
     // OpenCV would search an image below its window as if it had about 2^64 positions.
     if (std::lround(grey.cols * zoom) < hog_.winSize.width || std::lround(grey.rows * zoom) < own)
       return;
-    hog_.nlevels = levels(own / zoom, search);
-    if (hog_.nlevels == 0)
-      return;
-    hog_.detectMultiScale(zoomed(grey, zoom, scratch_), rects_, scores_, search.hit_threshold,
-                          {search.win_stride, search.win_stride}, {search.padding, search.padding}, search.scale_factor,
-                          0);
+    const cv::Mat image = zoomed(grey, zoom, scratch_);
+    list_scales(image.size(), zoom, search);
+    found_.resize(scales_.size());
+    cv::parallel_for_({0, static_cast<int>(scales_.size())}, [&](const cv::Range& range) {
+      for (int i = range.start; i < range.end; i++)
+        find_at(image, scales_[static_cast<std::size_t>(i)], search, found_[static_cast<std::size_t>(i)]);
+    });
     hits_.clear();
-    for (std::size_t i = 0; i < rects_.size(); i++)
-      hits_.push_back({rects_[i], scores_[i]});
+    for (const std::vector<Hit>& level : found_)
+      hits_.insert(hits_.end(), level.begin(), level.end());
     sort_hits(hits_);
     for (const Hit& hit : hits_) {
       windows.push_back(to_window(hit, zoom));
@@ -93,18 +94,38 @@ class PeopleFinder final : public WindowFinder {
   }
 
  private:
-  static int levels(double smallest, const Search& search) {
-    int count = 0;
-    for (double height = smallest; count < cv::HOGDescriptor::DEFAULT_NLEVELS; height *= search.scale_factor, count++)
-      if (search.max_size > 0 && height > search.max_size)
+  // The sizes that HOGDescriptor::detectMultiScale() goes through, down to the last that still holds a window.
+  void list_scales(cv::Size image, double zoom, const Search& search) {
+    scales_.clear();
+    for (double scale = 1; scales_.size() < cv::HOGDescriptor::DEFAULT_NLEVELS; scale *= search.scale_factor) {
+      const bool too_small =
+          cvRound(image.width / scale) < hog_.winSize.width || cvRound(image.height / scale) < hog_.winSize.height;
+      if (too_small || (search.max_size > 0 && hog_.winSize.height * scale / zoom > search.max_size))
         break;
-    return count;
+      scales_.push_back(scale);
+    }
+  }
+
+  // detectMultiScale() itself hands over windows and scores under two locks, one after the other, so that its threads
+  // may give a window the score of another (OpenCV 4.6).
+  void find_at(const cv::Mat& image, double scale, const Search& search, std::vector<Hit>& hits) const {
+    cv::Mat level = image;
+    if (const cv::Size size(cvRound(image.cols / scale), cvRound(image.rows / scale)); size != image.size())
+      cv::resize(image, level = cv::Mat(), size, 0, 0, cv::INTER_LINEAR_EXACT);
+    std::vector<cv::Point> places;
+    std::vector<double> scores;
+    hog_.detect(level, places, scores, search.hit_threshold, {search.win_stride, search.win_stride},
+                {search.padding, search.padding});
+    const cv::Size window(cvRound(hog_.winSize.width * scale), cvRound(hog_.winSize.height * scale));
+    hits.clear();
+    for (std::size_t i = 0; i < places.size(); i++)
+      hits.push_back({{{cvRound(places[i].x * scale), cvRound(places[i].y * scale)}, window}, scores[i]});
   }
 
   cv::HOGDescriptor hog_;
   cv::Mat scratch_;
-  std::vector<cv::Rect> rects_;
-  std::vector<double> scores_;
+  std::vector<double> scales_;
+  std::vector<std::vector<Hit>> found_;
   std::vector<Hit> hits_;
 };
 
