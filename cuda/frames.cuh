@@ -10,6 +10,7 @@
 
 #include "internal.hpp"
 #include "overlap.hpp"
+#include "tuning.hpp"
 
 namespace crowd {
 
@@ -57,6 +58,7 @@ __device__ inline CrowdNmsBox as_box(float4 b) {
 struct Lists {
   std::uint32_t* index;
   std::uint32_t* size;
+  float4* bounds;  ///< of the boxes of each tile of tuning::pair_tile entries, [frames * pair_tiles()]
 
   __device__ std::uint32_t length(const Frames& frames, std::uint32_t frame) const {
     return index ? size[frame] : frames.size(frame);
@@ -66,7 +68,16 @@ struct Lists {
   }
 };
 
-/// Scratch arrays of frames * capacity entries, and sizes of [frames]. 61 bytes a candidate.
+CROWD_HD constexpr std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
+  return a / b + (a % b != 0);
+}
+
+/// Tiles of a full list, at least one.
+CROWD_HD constexpr std::uint32_t pair_tiles(std::uint32_t capacity) {
+  return capacity ? ceil_div(capacity, tuning::pair_tile) : 1;
+}
+
+/// Scratch arrays of frames * capacity entries, and sizes of [frames]. 62 bytes a candidate.
 struct Scratch {
   std::uint64_t* key;    ///< rank_key() of the candidate
   std::uint32_t* state;  ///< State of the candidate
@@ -78,12 +89,13 @@ struct Scratch {
   std::uint64_t* ranked_key;
   float4* ranked_box;
   std::int32_t* ranked_class;
-  std::uint32_t* members;  ///< of the survivor at this rank
+  std::uint32_t* members;  ///< of the survivor at this rank; before that, the candidates by place
   std::uint8_t* gone;      ///< the candidate at this rank has been suppressed
 };
 
-inline Lists take_lists(Carver& carver, std::size_t frames, std::size_t total) {
-  return {carver.take<std::uint32_t>(total), carver.take<std::uint32_t>(frames)};
+inline Lists take_lists(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
+  return {carver.take<std::uint32_t>(static_cast<std::size_t>(frames) * capacity), carver.take<std::uint32_t>(frames),
+          carver.take<float4>(static_cast<std::size_t>(frames) * pair_tiles(capacity))};
 }
 
 inline Scratch take_scratch(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
@@ -91,9 +103,9 @@ inline Scratch take_scratch(Carver& carver, std::uint32_t frames, std::uint32_t 
   Scratch scratch;
   scratch.key = carver.take<std::uint64_t>(total);
   scratch.state = carver.take<std::uint32_t>(total);
-  scratch.pending = take_lists(carver, frames, total);
-  scratch.pending_next = take_lists(carver, frames, total);
-  scratch.leaders = take_lists(carver, frames, total);
+  scratch.pending = take_lists(carver, frames, capacity);
+  scratch.pending_next = take_lists(carver, frames, capacity);
+  scratch.leaders = take_lists(carver, frames, capacity);
   scratch.ranked_index = carver.take<std::uint32_t>(total);
   scratch.ranked_key = carver.take<std::uint64_t>(total);
   scratch.ranked_box = carver.take<float4>(total);
@@ -123,14 +135,14 @@ struct Call {
   }
 };
 
-constexpr std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
-  return a / b + (a % b != 0);
-}
-
 // The stages, each a launch or a few. Every one reads the candidate counts on the device.
 
 /// Judges every candidate: state undecided, invalid or below_threshold; its rank key.
 void launch_prepare(const Call& call);
+/// Lists every candidate that is undecided, neighbours next to each other.
+void launch_bin(const Call& call, const Lists& list);
+/// Fills the bounds of the list's tiles. Must precede the two below.
+void launch_bounds(const Call& call, const Lists& list);
 /// One-pass rule: marks as dominated every undecided candidate of `list` that a better-ranked undecided one overlaps.
 void launch_dominate(const Call& call, const Lists& list);
 /// Sorts out a round: undecided candidates of `from` become kept and go to `leaders`, dominated ones become undecided

@@ -16,7 +16,11 @@ namespace {
 using Scan = cub::BlockScan<std::uint32_t, tuning::frame_block>;
 using Reduce = cub::BlockReduce<std::uint32_t, tuning::frame_block>;
 
-// Two counts of at most frame_block in one word, so that one scan serves two lists.
+constexpr unsigned items = tuning::frame_items;
+constexpr std::uint32_t stretch = tuning::frame_block * items;
+static_assert(stretch < 1u << 16, "two counts share a word");
+
+// Two counts in one word, so that one scan serves two lists.
 __device__ constexpr std::uint32_t packed(bool low, bool high) {
   return static_cast<std::uint32_t>(low) | static_cast<std::uint32_t>(high) << 16;
 }
@@ -29,21 +33,23 @@ __global__ void __launch_bounds__(tuning::frame_block)
   const std::size_t slot = frames.slot(frame);
   std::uint32_t leader_count = 0;
   std::uint32_t rest_count = 0;
-  for (std::uint32_t base = 0; base < length; base += tuning::frame_block) {
-    const bool inside = base + threadIdx.x < length;
-    const std::uint32_t i = inside ? from.at(frames, frame, base + threadIdx.x) : 0;
-    const std::uint32_t state = inside ? scratch.state[slot + i] : dead;
-    const bool leads = state == undecided;
-    const bool waits = state == dominated;
-    std::uint32_t before, sum;
-    Scan(temporary).ExclusiveSum(packed(leads, waits), before, sum);
-    if (leads) {
-      leaders.index[slot + leader_count + (before & 0xffff)] = i;
-      scratch.state[slot + i] = kept;
+  for (std::uint32_t base = 0; base < length; base += stretch) {
+    std::uint32_t index[items], state[items], before[items], sum;
+    for (unsigned k = 0; k < items; ++k) {
+      const std::uint32_t position = base + threadIdx.x * items + k;
+      index[k] = position < length ? from.at(frames, frame, position) : 0;
+      state[k] = position < length ? scratch.state[slot + index[k]] : dead;
+      before[k] = packed(state[k] == undecided, state[k] == dominated);
     }
-    if (waits) {
-      rest.index[slot + rest_count + (before >> 16)] = i;
-      scratch.state[slot + i] = undecided;
+    Scan(temporary).ExclusiveSum(before, before, sum);
+    for (unsigned k = 0; k < items; ++k) {
+      if (state[k] == undecided) {
+        leaders.index[slot + leader_count + (before[k] & 0xffff)] = index[k];
+        scratch.state[slot + index[k]] = kept;
+      } else if (state[k] == dominated) {
+        rest.index[slot + rest_count + (before[k] >> 16)] = index[k];
+        scratch.state[slot + index[k]] = undecided;
+      }
     }
     leader_count += sum & 0xffff;
     rest_count += sum >> 16;
@@ -65,15 +71,21 @@ __global__ void __launch_bounds__(tuning::frame_block)
   std::uint32_t survivors = 0;
   std::uint32_t malformed = 0;
   std::uint32_t low = 0;
-  for (std::uint32_t base = 0; base < length; base += tuning::frame_block) {
-    const std::uint32_t i = base + threadIdx.x;
-    const std::uint32_t state = i < length ? scratch.state[slot + i] : dead;
-    malformed += state == invalid;
-    low += state == below_threshold;
-    std::uint32_t before, sum;
-    Scan(temporary).ExclusiveSum(static_cast<std::uint32_t>(state == kept), before, sum);
-    if (state == kept)
-      scratch.leaders.index[slot + survivors + before] = i;
+  for (std::uint32_t base = 0; base < length; base += stretch) {
+    std::uint32_t before[items], sum;
+    bool stays[items];
+    for (unsigned k = 0; k < items; ++k) {
+      const std::uint32_t i = base + threadIdx.x * items + k;
+      const std::uint32_t state = i < length ? scratch.state[slot + i] : dead;
+      malformed += state == invalid;
+      low += state == below_threshold;
+      stays[k] = state == kept;
+      before[k] = stays[k];
+    }
+    Scan(temporary).ExclusiveSum(before, before, sum);
+    for (unsigned k = 0; k < items; ++k)
+      if (stays[k])
+        scratch.leaders.index[slot + survivors + before[k]] = base + threadIdx.x * items + k;
     survivors += sum;
     __syncthreads();
   }

@@ -4,6 +4,7 @@
 // crowd_nms_cuda(): checks a call, carves the workspace and strings the stages together. No kernels.
 
 #include <cstdint>
+#include <utility>
 
 #include "frames.cuh"
 #include "tuning.hpp"
@@ -53,38 +54,47 @@ CrowdNmsStatus check_pointers(const CrowdNmsCandidates& candidates, const void* 
   return CROWD_NMS_OK;
 }
 
-void run_greedy(const Call& call) {
-  Lists all{nullptr, nullptr};
-  const Lists* from = &all;
-  const Lists* rest = &call.scratch.pending;
-  const Lists* spare = &call.scratch.pending_next;
-  for (unsigned round = 0; round < tuning::wide_rounds; ++round) {
-    launch_dominate(call, *from);
-    launch_elect(call, *from, call.scratch.leaders, *rest);
-    launch_suppress(call, *rest, call.scratch.leaders);
-    from = rest;
-    rest = spare;
-    spare = from;
+// Round one is the paper's rule; its leaders are the survivors of map-reduce.
+void run_round(const Call& call, const Lists& from, const Lists& rest) {
+  launch_dominate(call, from);
+  launch_elect(call, from, call.scratch.leaders, rest);
+}
+
+// The places that members will take are free until survivors are ranked.
+Lists by_place(const Call& call) {
+  return {call.scratch.members, call.scratch.leaders.size, call.scratch.leaders.bounds};
+}
+
+void run_greedy(const Call& call, const Lists& candidates) {
+  const Scratch& scratch = call.scratch;
+  run_round(call, candidates, scratch.pending);
+  const Lists* from = &scratch.pending;
+  const Lists* rest = &scratch.pending_next;
+  for (unsigned round = 1;; ++round) {
+    launch_bounds(call, *from);
+    launch_bounds(call, scratch.leaders);
+    launch_suppress(call, *from, scratch.leaders);
+    if (round == tuning::wide_rounds)
+      break;
+    run_round(call, *from, *rest);
+    std::swap(from, rest);
   }
   launch_rank(call, *from);
   launch_settle(call, *from);
-}
-
-void run_map_reduce(const Call& call) {
-  const Lists all{nullptr, nullptr};
-  launch_dominate(call, all);
-  launch_elect(call, all, call.scratch.leaders, call.scratch.pending);
 }
 
 void launch_stages(const Call& call, std::byte* paper_scratch) {
   if (call.params.method == CROWD_NMS_PAPER) {
     launch_paper(call, paper_scratch);
   } else {
+    const Lists candidates = by_place(call);
     launch_prepare(call);
+    launch_bin(call, candidates);
+    launch_bounds(call, candidates);
     if (call.params.method == CROWD_NMS_GREEDY)
-      run_greedy(call);
+      run_greedy(call, candidates);
     else
-      run_map_reduce(call);
+      run_round(call, candidates, call.scratch.pending);
   }
   launch_collect(call);
   launch_rank(call, call.scratch.leaders);

@@ -77,34 +77,61 @@ __device__ void load_column(Tile& tile, const Frames& frames, const Scratch& scr
   tile.label[t] = frames.classes ? frames.classes[frames.input(frame) + j] : 0;
 }
 
+// Which of a walk's tiles of columns may hold a box that meets one of the tile of rows; a warp decides.
+__device__ std::uint32_t live_tiles(const Lists& rows, const Lists& columns, std::uint32_t row_tile,
+                                    std::uint32_t first_tile, std::uint32_t tile_count, std::size_t bounds_start,
+                                    const PairRule& rule) {
+  const std::uint32_t tile = first_tile + threadIdx.x;
+  bool live = threadIdx.x < tuning::pair_walk && tile < tile_count;
+  if (live && !rule.apart_too) {
+    const float4 r = rows.bounds[bounds_start + row_tile];
+    const float4 c = columns.bounds[bounds_start + tile];
+    live = smaller(r.z, c.z) - larger(r.x, c.x) + rule.overlap.offset > 0 &&
+           smaller(r.w, c.w) - larger(r.y, c.y) + rule.overlap.offset > 0;
+  }
+  return __ballot_sync(~0u, live);
+}
+
 // Gives every row of `rows` that a better-ranked live column beats the state `verdict`. Blocks of the same rows share
 // the columns out among them (blockIdx.x) and may store the same verdict twice.
-__global__ void __launch_bounds__(tuning::pair_tile) judge(Frames frames, Scratch scratch, Lists rows, Lists columns,
-                                                           PairRule rule, State verdict, std::uint32_t walks) {
+__global__ void __launch_bounds__(tuning::pair_tile)
+    judge(Frames frames, Scratch scratch, Lists rows, Lists columns, PairRule rule, State verdict, std::uint32_t tiles,
+          std::uint32_t walks) {
   __shared__ Tile tile;
+  __shared__ std::uint32_t live;
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t row_count = rows.length(frames, frame);
   const std::uint32_t column_count = columns.length(frames, frame);
-  const std::uint32_t first_row = blockIdx.x / walks * tuning::pair_tile;
-  const std::uint32_t first_column = blockIdx.x % walks * tuning::pair_walk;
-  if (first_row >= row_count || first_column >= column_count)
+  const std::uint32_t row_tile = blockIdx.x / walks;
+  const std::uint32_t first_tile = blockIdx.x % walks * tuning::pair_walk;
+  if (row_tile * tuning::pair_tile >= row_count || first_tile * tuning::pair_tile >= column_count)
+    return;
+  if (threadIdx.x < 32) {
+    const std::uint32_t found =
+        live_tiles(rows, columns, row_tile, first_tile, ceil_div(column_count, tuning::pair_tile),
+                   static_cast<std::size_t>(frame) * tiles, rule);
+    if (threadIdx.x == 0)
+      live = found;
+  }
+  __syncthreads();
+  if (!live)
     return;
 
   Row row{};
   std::uint32_t i = 0;
-  bool open = first_row + threadIdx.x < row_count;
+  bool open = row_tile * tuning::pair_tile + threadIdx.x < row_count;
   if (open) {
-    i = rows.at(frames, frame, first_row + threadIdx.x);
+    i = rows.at(frames, frame, row_tile * tuning::pair_tile + threadIdx.x);
     open = scratch.state[frames.slot(frame) + i] <= dominated;
     row = {frames.boxes[frames.input(frame) + i], scratch.key[frames.slot(frame) + i],
            frames.classes ? frames.classes[frames.input(frame) + i] : 0};
   }
-  const std::uint32_t end = min(column_count, first_column + tuning::pair_walk);
   bool lost = false;
-  for (std::uint32_t base = first_column; base < end; base += tuning::pair_tile) {
+  for (std::uint32_t todo = live; todo; todo &= todo - 1) {
     if (!__syncthreads_or(open && !lost))
       break;
-    load_column(tile, frames, scratch, columns, frame, base + threadIdx.x, end);
+    const std::uint32_t number = first_tile + static_cast<std::uint32_t>(__ffs(static_cast<int>(todo))) - 1;
+    load_column(tile, frames, scratch, columns, frame, number * tuning::pair_tile + threadIdx.x, column_count);
     __syncthreads();
     if (open && !lost)
       lost = beaten_by_any(row, tile, rule);
@@ -116,10 +143,10 @@ __global__ void __launch_bounds__(tuning::pair_tile) judge(Frames frames, Scratc
 void launch_judge(const Call& call, const Lists& rows, const Lists& columns, State verdict) {
   const OverlapRule overlap = call.rule();
   const PairRule rule{overlap, call.by_class(), overlap.or_equal && overlap.threshold == 0};
-  const std::uint32_t walks = ceil_div(call.frames.capacity, tuning::pair_walk);
-  const std::uint32_t tiles = ceil_div(call.frames.capacity, tuning::pair_tile);
+  const std::uint32_t tiles = pair_tiles(call.frames.capacity);
+  const std::uint32_t walks = ceil_div(tiles, tuning::pair_walk);
   judge<<<call.grid(walks * tiles), tuning::pair_tile, 0, call.stream>>>(call.frames, call.scratch, rows, columns, rule,
-                                                                         verdict, walks ? walks : 1);
+                                                                         verdict, tiles, walks);
 }
 
 }  // namespace

@@ -9,17 +9,21 @@ namespace crowd::tuning {
 /// Rows of a pair kernel's tile, one thread each, and the columns staged in shared memory at a time.
 constexpr unsigned pair_tile = 128;
 
-/// Columns one block walks before another block takes over. Short walks spread small frames over the chip; long ones
-/// make early exits pay.
-constexpr unsigned pair_walk = 128;
+/// Tiles of columns that one block looks at before another block takes over, at most 32. Short walks spread small
+/// frames over the chip; long ones cost less where most tiles are far apart.
+constexpr unsigned pair_walk = 8;
+
+/// Cells of the grid that candidates are sorted by, along each axis; a power of two up to 256.
+constexpr unsigned bin_side = 64;
 
 /// Rounds of leaders-and-suppression over the whole chip before one block per frame settles what is left. Crowds of
 /// 4096 leave about 10 % of their candidates after two rounds (the counts of leaders per round are in
 /// tests/gpu: Rounds).
 constexpr unsigned wide_rounds = 2;
 
-/// Threads of the kernels that run one block per frame.
+/// Threads of the kernels that run one block per frame, and the list entries of each at a time.
 constexpr unsigned frame_block = 1024;
+constexpr unsigned frame_items = 4;
 
 /// Candidates settled at once by the one-block kernel; one bit each in a 64-bit mask.
 constexpr unsigned settle_chunk = 64;
