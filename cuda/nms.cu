@@ -74,7 +74,7 @@ void run_greedy(const Call& call, const Lists& candidates) {
     launch_bounds(call, *from);
     launch_bounds(call, scratch.leaders);
     launch_suppress(call, *from, scratch.leaders);
-    if (round == tuning::wide_rounds)
+    if (round == (call.frames.capacity < tuning::many ? tuning::wide_rounds : tuning::wide_rounds_for_many))
       break;
     run_round(call, *from, *rest);
     std::swap(from, rest);

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The map of Oro et al. 2020 without the matrix: every pair is tested where it is needed and nothing but the verdict of
-// a row is stored. A block holds a tile of rows, one per thread, and walks a stretch of columns through shared memory.
+// a row is stored. A block holds a tile of rows and walks tiles of columns through shared memory; each row has several
+// threads, which share out the columns of a tile.
+
+#include <algorithm>
 
 #include "frames.cuh"
 #include "tuning.hpp"
@@ -16,6 +19,9 @@ struct Tile {
   std::uint64_t key[tuning::pair_tile];
   std::int32_t label[tuning::pair_tile];
 };
+
+/// Each thread of a row takes 32 columns of a tile.
+constexpr unsigned judge_threads = tuning::pair_tile * tuning::pair_tile / 32;
 
 struct PairRule {
   OverlapRule overlap;
@@ -51,11 +57,10 @@ __device__ std::uint32_t meeting(const Row& row, const Tile& tile, std::uint32_t
   return rule.apart_too ? ~0u : bits;
 }
 
-__device__ bool beaten_by_any(const Row& row, const Tile& tile, const PairRule& rule) {
-  for (std::uint32_t first = 0; first < tuning::pair_tile; first += 32)
-    for (std::uint32_t bits = meeting(row, tile, first, rule); bits; bits &= bits - 1)
-      if (beaten(row, tile, first + static_cast<std::uint32_t>(__ffs(static_cast<int>(bits))) - 1, rule))
-        return true;
+__device__ bool beaten_by_any(const Row& row, const Tile& tile, std::uint32_t first, const PairRule& rule) {
+  for (std::uint32_t bits = meeting(row, tile, first, rule); bits; bits &= bits - 1)
+    if (beaten(row, tile, first + static_cast<std::uint32_t>(__ffs(static_cast<int>(bits))) - 1, rule))
+      return true;
   return false;
 }
 
@@ -63,6 +68,8 @@ __device__ bool beaten_by_any(const Row& row, const Tile& tile, const PairRule& 
 __device__ void load_column(Tile& tile, const Frames& frames, const Scratch& scratch, const Lists& columns,
                             std::uint32_t frame, std::uint32_t position, std::uint32_t length) {
   const std::uint32_t t = threadIdx.x;
+  if (t >= tuning::pair_tile)
+    return;
   tile.key[t] = 0;
   tile.box[t] = {0, 0, -INFINITY, -INFINITY};
   tile.label[t] = 0;
@@ -79,10 +86,10 @@ __device__ void load_column(Tile& tile, const Frames& frames, const Scratch& scr
 
 // Which of a walk's tiles of columns may hold a box that meets one of the tile of rows; a warp decides.
 __device__ std::uint32_t live_tiles(const Lists& rows, const Lists& columns, std::uint32_t row_tile,
-                                    std::uint32_t first_tile, std::uint32_t tile_count, std::size_t bounds_start,
-                                    const PairRule& rule) {
+                                    std::uint32_t first_tile, std::uint32_t walk, std::uint32_t tile_count,
+                                    std::size_t bounds_start, const PairRule& rule) {
   const std::uint32_t tile = first_tile + threadIdx.x;
-  bool live = threadIdx.x < tuning::pair_walk && tile < tile_count;
+  bool live = threadIdx.x < walk && tile < tile_count;
   if (live && !rule.apart_too) {
     const float4 r = rows.bounds[bounds_start + row_tile];
     const float4 c = columns.bounds[bounds_start + tile];
@@ -94,21 +101,22 @@ __device__ std::uint32_t live_tiles(const Lists& rows, const Lists& columns, std
 
 // Gives every row of `rows` that a better-ranked live column beats the state `verdict`. Blocks of the same rows share
 // the columns out among them (blockIdx.x) and may store the same verdict twice.
-__global__ void __launch_bounds__(tuning::pair_tile)
+__global__ void __launch_bounds__(judge_threads)
     judge(Frames frames, Scratch scratch, Lists rows, Lists columns, PairRule rule, State verdict, std::uint32_t tiles,
-          std::uint32_t walks) {
+          std::uint32_t walk) {
   __shared__ Tile tile;
   __shared__ std::uint32_t live;
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t row_count = rows.length(frames, frame);
   const std::uint32_t column_count = columns.length(frames, frame);
+  const std::uint32_t walks = ceil_div(tiles, walk);
   const std::uint32_t row_tile = blockIdx.x / walks;
-  const std::uint32_t first_tile = blockIdx.x % walks * tuning::pair_walk;
+  const std::uint32_t first_tile = blockIdx.x % walks * walk;
   if (row_tile * tuning::pair_tile >= row_count || first_tile * tuning::pair_tile >= column_count)
     return;
   if (threadIdx.x < 32) {
     const std::uint32_t found =
-        live_tiles(rows, columns, row_tile, first_tile, ceil_div(column_count, tuning::pair_tile),
+        live_tiles(rows, columns, row_tile, first_tile, walk, ceil_div(column_count, tuning::pair_tile),
                    static_cast<std::size_t>(frame) * tiles, rule);
     if (threadIdx.x == 0)
       live = found;
@@ -119,9 +127,11 @@ __global__ void __launch_bounds__(tuning::pair_tile)
 
   Row row{};
   std::uint32_t i = 0;
-  bool open = row_tile * tuning::pair_tile + threadIdx.x < row_count;
+  const std::uint32_t position = row_tile * tuning::pair_tile + threadIdx.x % tuning::pair_tile;
+  const std::uint32_t first_column = threadIdx.x / tuning::pair_tile * 32;
+  bool open = position < row_count;
   if (open) {
-    i = rows.at(frames, frame, row_tile * tuning::pair_tile + threadIdx.x);
+    i = rows.at(frames, frame, position);
     open = scratch.state[frames.slot(frame) + i] <= dominated;
     row = {frames.boxes[frames.input(frame) + i], scratch.key[frames.slot(frame) + i],
            frames.classes ? frames.classes[frames.input(frame) + i] : 0};
@@ -134,7 +144,7 @@ __global__ void __launch_bounds__(tuning::pair_tile)
     load_column(tile, frames, scratch, columns, frame, number * tuning::pair_tile + threadIdx.x, column_count);
     __syncthreads();
     if (open && !lost)
-      lost = beaten_by_any(row, tile, rule);
+      lost = beaten_by_any(row, tile, first_column, rule);
   }
   if (lost)
     atomicExch(&scratch.state[frames.slot(frame) + i], verdict);
@@ -144,9 +154,9 @@ void launch_judge(const Call& call, const Lists& rows, const Lists& columns, Sta
   const OverlapRule overlap = call.rule();
   const PairRule rule{overlap, call.by_class(), overlap.or_equal && overlap.threshold == 0};
   const std::uint32_t tiles = pair_tiles(call.frames.capacity);
-  const std::uint32_t walks = ceil_div(tiles, tuning::pair_walk);
-  judge<<<call.grid(walks * tiles), tuning::pair_tile, 0, call.stream>>>(call.frames, call.scratch, rows, columns, rule,
-                                                                         verdict, tiles, walks);
+  const std::uint32_t walk = std::clamp(tiles / tuning::pair_walks, 1u, 32u);
+  judge<<<call.grid(ceil_div(tiles, walk) * tiles), judge_threads, 0, call.stream>>>(
+      call.frames, call.scratch, rows, columns, rule, verdict, tiles, walk);
 }
 
 }  // namespace
