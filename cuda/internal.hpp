@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "crowd/nms.h"
 
@@ -13,6 +14,15 @@ namespace crowd {
 
 /// Stores the reason for crowd_nms_last_error() of this thread and returns `status`. Truncates at 511 bytes.
 [[gnu::format(printf, 2, 3)]] CrowdNmsStatus fail(CrowdNmsStatus status, const char* format, ...);
+
+/// The number in an enumeration that a caller may have written anything into; loading that as one would be undefined.
+template <typename Enumeration>
+unsigned raw(const Enumeration& value) {
+  static_assert(sizeof value == sizeof(unsigned));
+  unsigned bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
 
 /// Checks everything about a call that can be checked without reading the arrays.
 CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
-#include <cstring>
 #include <limits>
 
 #include "internal.hpp"
@@ -14,15 +13,6 @@ namespace crowd {
 namespace {
 
 thread_local char last_error[512] = "";
-
-// A caller may have written anything into an enumeration; loading that as one would be undefined.
-template <typename Enumeration>
-unsigned raw(const Enumeration& value) {
-  static_assert(sizeof value == sizeof(unsigned));
-  unsigned bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
 
 }  // namespace
 

@@ -80,6 +80,8 @@ CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, const CrowdNmsPara
   if (!session)
     return crowd::fail(CROWD_NMS_INVALID_ARGUMENT, "session must not be NULL");
   *session = nullptr;
+  if (crowd::raw(backend) > CROWD_NMS_BACKEND_CUDA)
+    return crowd::fail(CROWD_NMS_INVALID_ARGUMENT, "backend %u is not a CrowdNmsBackend", crowd::raw(backend));
   if (!crowd::total_fits(frames, capacity))
     return crowd::fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates are more than a session holds (%u)",
                        frames, capacity, CROWD_NMS_MAX_TOTAL);

@@ -67,6 +67,9 @@ TEST(CpuSession, refuses_bad_arguments) {
   EXPECT_EQ(none, nullptr);
   EXPECT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, nullptr, 70000, 70000, &none), CROWD_NMS_INVALID_ARGUMENT);
   EXPECT_EQ(none, nullptr);
+  EXPECT_EQ(crowd_nms_session_new(static_cast<CrowdNmsBackend>(2), nullptr, 1, 1, &none), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_EQ(none, nullptr);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("backend 2"));
   crowd_nms_session_free(nullptr);
 }
 
