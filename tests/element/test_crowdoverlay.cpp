@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include <gmock/gmock.h>
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
 #include <gst/crowd/gstcrowdboxesmeta.h>
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
@@ -270,6 +272,28 @@ TEST(crowdoverlay, obeys_properties_while_playing) {
   EXPECT_EQ(pass(), noise_with({outline(10, 7, 41, 29, 0x123456)}));
   gst_util_set_object_arg(G_OBJECT(overlay.element().get()), "show", "candidates");
   EXPECT_EQ(pass(), noise_with({}));
+}
+
+TEST(crowdoverlay, properties_follow_a_controller) {
+  const Overlay overlay(plain);
+  GstControlSource* source = gst_interpolation_control_source_new();
+  g_object_set(source, "mode", GST_INTERPOLATION_MODE_NONE, nullptr);
+  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 0, 1);
+  gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), GST_SECOND, 64);
+  const auto element = overlay.element();
+  gst_object_add_control_binding(GST_OBJECT(element.get()), gst_direct_control_binding_new_absolute(
+                                                                GST_OBJECT(element.get()), "thickness", source));
+  gst_object_unref(source);
+  const auto thickness = [&](GstClockTime pts) {
+    auto buffer = noise();
+    GST_BUFFER_PTS(buffer.get()) = pts;
+    overlay.pass(std::move(buffer));
+    gint value = 0;
+    g_object_get(element.get(), "thickness", &value, nullptr);
+    return value;
+  };
+  EXPECT_EQ(thickness(0), 1);
+  EXPECT_EQ(thickness(GST_SECOND), 64);
 }
 
 TEST(crowdoverlay, follows_new_caps) {
