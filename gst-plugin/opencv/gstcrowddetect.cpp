@@ -20,6 +20,8 @@
  * are never written. Every frame gets a meta, also with no window in it. Windows are in a fixed order (small to large,
  * top to bottom, left to right), so the result does not depend on the number of OpenCV's threads.
  *
+ * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead.
+ *
  * A frame that OpenCV cannot search goes on with no candidates and is counted in `failures` of #crowddetect:stats.
  *
  * ## Example
@@ -41,6 +43,7 @@
 #include <new>
 #include <opencv2/core.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "detectsettings.hpp"
@@ -86,6 +89,7 @@ struct State {
   std::vector<crowd::Window> windows;
   Found found;
   bool warned = false;
+  bool warned_of_candidates = false;
 };
 
 }  // namespace
@@ -244,6 +248,16 @@ static void gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffe
   GST_OBJECT_UNLOCK(self);
 }
 
+// Readers look at the first meta of a buffer alone.
+static void gst_crowd_detect_remove_candidates(GstCrowdDetect* self, State& state, GstBuffer* buffer) {
+  while (GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer)) {
+    if (!std::exchange(state.warned_of_candidates, true))
+      GST_WARNING_OBJECT(self, "frames already carry candidates, these are replaced; use one source of candidates");
+    if (!gst_buffer_remove_meta(buffer, &meta->meta))
+      break;
+  }
+}
+
 static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, GstBuffer* buffer) {
   auto* self = GST_CROWD_DETECT(transform);
   State& state = *self->impl->state;
@@ -257,6 +271,7 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("No memory left for the candidates of a frame."), (nullptr));
     return GST_FLOW_ERROR;
   }
+  gst_crowd_detect_remove_candidates(self, state, buffer);
   gst_buffer_add_crowd_boxes_meta(buffer, gst_memory_ref(state.found.memory.get()), state.found.capacity,
                                   static_cast<guint>(GST_VIDEO_INFO_WIDTH(&state.info)),
                                   static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&state.info)), state.labels.get());

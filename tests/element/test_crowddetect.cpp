@@ -132,6 +132,18 @@ TEST(crowddetect, attaches_an_empty_meta_where_there_is_nobody) {
   EXPECT_EQ(stat(harness, "failures"), 0u);
 }
 
+TEST(crowddetect, replaces_candidates_and_warns_once) {
+  const auto harness = harness_of(quick);
+  const LogCounter warnings("crowddetect", GST_LEVEL_WARNING);
+  for (int i = 0; i < 2; i++) {
+    auto in = frame_of(cv::Mat(height, width, CV_8UC1, cv::Scalar(128)), "GRAY8");
+    const Candidate other[] = {{1, 2, 3, 4, 0.5f}};
+    add_boxes(in.get(), other, {.frame_width = width, .frame_height = height});
+    EXPECT_EQ(read(pass(harness, std::move(in)).get()).count, 0u);
+  }
+  EXPECT_EQ(warnings.count(), 1u);
+}
+
 TEST(crowddetect, finds_the_same_in_every_format) {
   const auto grey = harness_of(quick);
   const auto expected = read(pass(grey, frame_of(picture_of_people(), "GRAY8")).get());
