@@ -51,7 +51,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -265,14 +264,14 @@ gboolean crowd_inject_set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) 
 
 gboolean crowd_inject_sink_event(GstBaseTransform* base, GstEvent* event) {
   auto* self = GST_CROWD_INJECT(base);
-  State& state = *self->priv->state;
+  std::optional<State>& state = self->priv->state;  // out-of-band events may come while stop() empties it
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_SEGMENT:
-      state.next_number = 0;
+      state->next_number = 0;
       break;
     case GST_EVENT_EOS:
-      if (state.truth_file && !state.truth_file->flush())
-        drop_truth_file(self, state);
+      if (state->truth_file && !state->truth_file->flush())
+        drop_truth_file(self, *state);
       break;
     default:
       break;
@@ -391,11 +390,6 @@ GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffe
 
 void crowd_inject_set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
   auto* self = GST_CROWD_INJECT(object);
-  // Range checks let NaN through.
-  if (G_VALUE_HOLDS_FLOAT(value) && std::isnan(g_value_get_float(value))) {
-    g_warning("%s: %s must be a number, not NaN; it stays as it was", GST_OBJECT_NAME(self), spec->name);
-    return;
-  }
   GST_OBJECT_LOCK(self);
   const bool known = inject::set_property(self->priv->settings, id, value);
   GST_OBJECT_UNLOCK(self);
