@@ -81,7 +81,8 @@ const char* label_of(const GPtrArray* labels, int class_id) {
 void read_boxes(const GstCrowdBoxesMeta& meta, int width, int height, Detections& found) {
   GstCrowdBoxesMap map;
   if (!meta.memory || !gst_crowd_boxes_map_memory(&map, meta.memory, meta.capacity, GST_MAP_READ)) {
-    found.problem = "the memory of its GstCrowdBoxesMeta is too small for its capacity or cannot be mapped";
+    found.problem =
+        "the memory of its GstCrowdBoxesMeta is too small for its capacity, is not aligned or cannot be mapped";
     return;
   }
   const bool scaled = meta.frame_width > 0 && meta.frame_height > 0;

@@ -60,20 +60,14 @@ class BoxesAdapter final : public Adapter {
     if (gst_memory_get_sizes(meta.memory, nullptr, nullptr) < layout.size)
       return "its memory is too small for its capacity; allocate it with gst_crowd_boxes_memory_new()";
     if (!gst_crowd_boxes_map_memory(&map_, meta.memory, meta.capacity, GST_MAP_READ))
-      return "its memory cannot be mapped for reading; unmap it before the buffer is pushed";
+      return "its memory cannot be mapped for reading or is not aligned; allocate it with gst_crowd_boxes_memory_new() "
+             "and "
+             "unmap it before the buffer is pushed";
     memory_ = gst_memory_ref(meta.memory);
-    if (const char* problem = check_contents()) {
+    if (*map_.count > GST_CROWD_BOXES_MAX_CAPACITY) {
       release();
-      return problem;
-    }
-    return nullptr;
-  }
-
-  const char* check_contents() const {
-    if (reinterpret_cast<std::uintptr_t>(map_.count) % alignof(GstCrowdBox) != 0)
-      return "its memory is not aligned; allocate it with gst_crowd_boxes_memory_new()";
-    if (*map_.count > GST_CROWD_BOXES_MAX_CAPACITY)
       return "its count is beyond any capacity: was it ever written?";
+    }
     return nullptr;
   }
 

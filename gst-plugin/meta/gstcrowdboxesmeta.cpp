@@ -96,6 +96,10 @@ gboolean gst_crowd_boxes_map_memory(GstCrowdBoxesMap* map, GstMemory* memory, gu
   if (!gst_memory_map(memory, &map->info, flags))
     return FALSE;
   guint8* base = map->info.data;
+  if (reinterpret_cast<guintptr>(base) % alignof(GstCrowdBox) != 0) {
+    gst_memory_unmap(memory, &map->info);
+    return FALSE;
+  }
   map->count = reinterpret_cast<guint32*>(base + layout.count);
   map->boxes = reinterpret_cast<GstCrowdBox*>(base + layout.boxes);
   map->scores = reinterpret_cast<gfloat*>(base + layout.scores);

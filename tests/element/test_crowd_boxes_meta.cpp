@@ -56,6 +56,20 @@ TEST(boxes_memory, too_small_does_not_map) {
   gst_crowd_boxes_unmap(&map);
 }
 
+TEST(boxes_memory, off_its_alignment_does_not_map) {
+  GstCrowdBoxesLayout layout;
+  ASSERT_TRUE(gst_crowd_boxes_layout_init(&layout, 4));
+  const Ref<GstMemory> whole(gst_allocator_alloc(nullptr, layout.size + 4, nullptr));
+  for (const gssize offset : {1, 2, 3, 4}) {
+    const Ref<GstMemory> part(gst_memory_share(whole.get(), offset, static_cast<gssize>(layout.size)));
+    GstCrowdBoxesMap map;
+    const bool mapped = gst_crowd_boxes_map_memory(&map, part.get(), 4, GST_MAP_READ);
+    EXPECT_EQ(mapped, offset == 4) << offset;
+    if (mapped)
+      gst_crowd_boxes_unmap(&map);
+  }
+}
+
 TEST(boxes_memory, that_is_held_for_writing_does_not_map) {
   const Ref<GstMemory> memory(gst_crowd_boxes_memory_new(4));
   GstCrowdBoxesMap writer, reader;

@@ -137,7 +137,8 @@ GST_CROWD_API GstMemory *gst_crowd_boxes_memory_new (guint capacity);
  * @flags: %GST_MAP_READ or %GST_MAP_WRITE. CUDA memory is downloaded, unless %GST_MAP_CUDA is added: the pointers are
  *   then device pointers
  *
- * Returns: %FALSE if @memory cannot be mapped or is smaller than @capacity boxes need; @map is then not to be unmapped
+ * Returns: %FALSE if @memory cannot be mapped, is smaller than @capacity boxes need or does not begin at a multiple of 4
+ *   bytes; @map is then not to be unmapped
  */
 GST_CROWD_API gboolean gst_crowd_boxes_map_memory (GstCrowdBoxesMap *map, GstMemory *memory, guint capacity,
     GstMapFlags flags);
