@@ -40,8 +40,8 @@
  *
  * ## Example launch line
  * |[
- * gst-launch-1.0 videotestsrc num-buffers=300 ! video/x-raw,width=1920,height=1080 ! crowdinject scene=crowd-run !
- *     crowdnms ! crowdoverlay ! videoconvert ! autovideosink
+ * gst-launch-1.0 videotestsrc num-buffers=300 ! video/x-raw,width=1920,height=1080 ! crowdinject scene=crowd-run ! \
+ *   crowdnms ! crowdoverlay ! videoconvert ! autovideosink
  * ]|
  *
  * Since: 0.1

@@ -31,8 +31,8 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 videotestsrc num-buffers=100 ! crowdinject ! crowdnms iou-threshold=0.4 post-messages=true ! fakesink
- * -m
+ * gst-launch-1.0 -m videotestsrc num-buffers=100 ! crowdinject ! crowdnms iou-threshold=0.4 post-messages=true ! \
+ *   fakesink
  * ]|
  *
  * Since: 0.1

@@ -18,8 +18,8 @@
  *
  * ## Example
  * |[
- * gst-launch-1.0 videotestsrc ! video/x-raw,width=1280,height=720 ! crowdinject ! crowdnms ! crowdoverlay
- * draw-summary=true ! videoconvert ! autovideosink
+ * gst-launch-1.0 videotestsrc ! video/x-raw,width=1280,height=720 ! crowdinject ! crowdnms ! \
+ *   crowdoverlay draw-summary=true ! videoconvert ! autovideosink
  * ]|
  */
 

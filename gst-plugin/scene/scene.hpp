@@ -5,11 +5,12 @@
  * Synthetic crowds: what a face detector leaves on a frame before clustering, piles of windows around each face, and
  * the faces themselves. The scenes are the data sets of Oro et al. 2020 (section 5, table 4) in kind, not in content.
  *
- * oscars     a group picture, 4646x1800: 147 faces in seven rows, the front ones larger. The same on every frame,
- * unless faces are uncovered one by one. Own number of candidates: 2895. crowd-run  1920x1080: about 60 of 66 people in
- * the picture, crossing it at their own speed, nearer ones larger. Own number of candidates: 360 to 698, changing from
- * frame to frame. mosaic     3840x2160: four crowd-runs with different people, one in each quarter. Own number: the sum
- * of the four. uniform    3840x2160: no structure and no objects, other boxes on each frame. Own number: 4096.
+ * - oscars: a group picture, 4646x1800: 147 faces in seven rows, the front ones larger. The same on every frame, unless
+ *   faces are uncovered one by one. Own number of candidates: 2895.
+ * - crowd-run: 1920x1080: about 60 of 66 people in the picture, crossing it at their own speed, nearer ones larger. Own
+ *   number of candidates: 360 to 698, changing from frame to frame.
+ * - mosaic: 3840x2160: four crowd-runs with different people, one in each quarter. Own number: the sum of the four.
+ * - uniform: 3840x2160: no structure and no objects, other boxes on each frame. Own number: 4096.
  *
  * A window is a face's square, moved and scaled at random (see SceneSettings::jitter); its score, in (0, 1], falls with
  * the distance from the face. Boxes lie within the frame (of mosaic: within their quarter). All is made in the
