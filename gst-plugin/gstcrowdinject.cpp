@@ -36,7 +36,7 @@
  * the number is the stream time in frames, so that boxes stay with their frame when the film is sought in or frames are
  * missing.
  *
- * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead.
+ * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead; so it does with the truth, if on.
  *
  * ## Example launch line
  * |[
@@ -342,6 +342,10 @@ bool attach_truth(State& state, GstBuffer* buffer, const std::vector<scene::Obje
     return GstCrowdTruthObject{object.id, object.object_class, box.x1, box.y1, box.x2, box.y2};
   });
   gst_memory_unmap(memory.get(), &map);
+  while (GstCustomMeta* other = gst_buffer_get_custom_meta(buffer, gst_crowd_truth_meta_name)) {
+    if (!gst_buffer_remove_meta(buffer, &other->meta))
+      break;
+  }
   GstCustomMeta* meta = gst_buffer_add_custom_meta(buffer, gst_crowd_truth_meta_name);
   gst_structure_set(gst_custom_meta_get_structure(meta), "objects", GST_TYPE_MEMORY, memory.get(), "count", G_TYPE_UINT,
                     static_cast<guint>(objects.size()), "width", G_TYPE_UINT, static_cast<guint>(state.width), "height",

@@ -34,6 +34,10 @@ std::optional<std::string> read_whole(const std::string& path, ReadFailure& fail
     failure = {unreadable, "\"" + path + "\" is a folder, not a file."};
     return std::nullopt;
   }
+  if (std::filesystem::is_character_file(status) || std::filesystem::is_block_file(status)) {
+    failure = {unreadable, "\"" + path + "\" is a device, not a file."};
+    return std::nullopt;
+  }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
   std::string text;
   std::array<char, 1 << 16> piece;

@@ -157,6 +157,16 @@ TEST(crowdinject, attaches_the_truth_beside) {
                                         expected({.kind = Kind::mosaic}, 2, 640, 360).objects.size());
 }
 
+TEST(crowdinject, replaces_the_truth_of_another) {
+  const Inject first("seed=1");
+  const Inject second("seed=2");
+  const auto truth = gst_crowd_truth_get(second.pass(first.pass()).get());
+  const Expected want = expected({.seed = 2}, 0, 640, 360);
+  ASSERT_TRUE(truth);
+  ASSERT_EQ(truth->size(), want.objects.size());
+  EXPECT_EQ(truth->front().x1, want.objects.front().box.x1);
+}
+
 TEST(crowdinject, candidates_change_while_playing) {
   const Inject inject("scene=oscars");
   for (const int candidates : {0, 1, 3000, 100'000, 7, -1}) {

@@ -402,6 +402,10 @@ TEST_F(RecordingFile, missing_is_told_from_unreadable) {
   EXPECT_EQ(failure.cause, ReadFailure::Cause::unreadable);
   EXPECT_EQ(failure.message, "\"" + testing::TempDir() + "\" is a folder, not a file.");
 
+  EXPECT_FALSE(read_recording("/dev/zero", Format::automatic, false, failure));
+  EXPECT_EQ(failure.cause, ReadFailure::Cause::unreadable);
+  EXPECT_EQ(failure.message, "\"/dev/zero\" is a device, not a file.");
+
   // A file whose reading fails, for root too.
   EXPECT_FALSE(read_recording("/proc/self/mem", Format::automatic, false, failure));
   EXPECT_EQ(failure.cause, ReadFailure::Cause::unreadable);
