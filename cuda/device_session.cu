@@ -170,7 +170,8 @@ CrowdNmsStatus DeviceSession::allocate(const CrowdNmsParams* params, std::uint32
     return failed("creating a stream", error);
   stream_.reset(stream);
   cudaEvent_t event = nullptr;
-  if (const cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync))
+  // Waits spin: a frame's work is shorter than a blocked thread takes to wake up.
+  if (const cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming))
     return failed("creating an event", error);
   done_.reset(event);
 

@@ -21,10 +21,10 @@ namespace crowd {
 enum class BackendChoice { automatic, cuda, cpu };
 
 /// With backend=auto, frames of fewer candidates than this are clustered on the CPU: below it the way to the GPU and
-/// back (copy, launch, wait) takes longer than the CPU does. Measured in crowdnms on an H200 and its host, medians of
-/// 300 frames of crowdinject's crowd-run: 1000 candidates 87 us on the GPU and 53 us on the CPU, 4000 219 and 162, 8000
-/// 233 and 303.
-constexpr std::uint32_t gpu_crossover = 6000;
+/// back (copy, launch, wait) takes longer than the CPU does. On an H200 and its host (tests/bench/bench_crossover.py) a
+/// crowd of 1000 takes 54 us on the GPU and 42 us on the CPU, 2000 98 and 81, 3000 80 and 139, 8000 253 and 495; boxes
+/// that hardly overlap cross over at 500.
+constexpr std::uint32_t gpu_crossover = 2000;
 
 class NmsEngine {
  public:
