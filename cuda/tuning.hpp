@@ -49,6 +49,7 @@ constexpr unsigned fused_cluster = 16;
 constexpr unsigned fused_crowding = 8;
 /// Rounds over the edges before classic greedy takes over.
 constexpr unsigned fused_rounds = 24;
+static_assert(fused_rounds % 2 == 0, "who survives in an odd round suppresses in the next, before greedy takes over");
 
 /// Map kernel of the paper: the block shape its authors published.
 constexpr unsigned paper_tile = 16;
