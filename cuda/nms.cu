@@ -104,7 +104,9 @@ void launch_stages(const Call& call, std::byte* paper_scratch) {
 void launch(const Call& call, std::byte* paper_scratch) {
   if (call.params.method == CROWD_NMS_PAPER || !launch_fused(call))
     launch_stages(call, paper_scratch);
-  launch_stand_ins(call);
+  // Without the stages before, the lists it would walk are whatever the workspace held.
+  if (cudaPeekAtLastError() == cudaSuccess)
+    launch_stand_ins(call);
 }
 
 std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
@@ -155,6 +157,8 @@ CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams* params, const CrowdNmsCandid
                      capacity,
                      side < capacity ? side : capacity};
   const Call call{*params, batch, frames, *survivors, take_scratch(carver, frames, capacity), stream};
+  // What an earlier call of somebody else left behind is no failure of this one.
+  (void)cudaGetLastError();
   launch(call, static_cast<std::byte*>(workspace) + carver.bytes());
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
     return fail(
