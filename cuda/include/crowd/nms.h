@@ -189,9 +189,10 @@ CROWD_NMS_API const char *crowd_nms_status_text(CrowdNmsStatus status);
 CROWD_NMS_API const char *crowd_nms_last_error(void);
 
 /**
- * Bytes of scratch memory for a call with these arguments; pure arithmetic, never touches a device. 0 for illegal
- * arguments. Greedy and map-reduce: at most 64 bytes a candidate plus a constant (frames add a constant each); paper on
- * CUDA adds the D_max x D_max matrix. The workspace needs no initialisation and keeps nothing between calls.
+ * Bytes of scratch memory for a call with these arguments; pure arithmetic, never touches a device. 0 for arguments
+ * that are illegal or unsupported. Greedy and map-reduce: at most 64 bytes a candidate plus a constant (frames add a
+ * constant each); paper on CUDA adds the D_max x D_max matrix. The workspace needs no initialisation and keeps nothing
+ * between calls.
  */
 CROWD_NMS_API size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
 CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
@@ -211,6 +212,7 @@ struct CUstream_st;
  * context. Returns once enqueued: results and the contents of `workspace` are ordered by the stream.
  * Never allocates, synchronises, prints or throws; may be captured in a CUDA graph. The counts are read on the device.
  * workspace: device memory, 256-byte aligned; boxes: 16-byte aligned. Outputs may be mapped pinned host memory.
+ * At most 65535 frames, and a capacity of at most 1048576: CROWD_NMS_UNSUPPORTED beyond.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
                                             const CrowdNmsSurvivors *survivors, void *workspace,
