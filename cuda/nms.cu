@@ -102,7 +102,14 @@ void launch_stages(const Call& call, std::byte* paper_scratch) {
 }
 
 void launch(const Call& call, std::byte* paper_scratch) {
-  if (call.params.method == CROWD_NMS_PAPER || !launch_fused(call))
+  bool launched = call.params.method != CROWD_NMS_PAPER && launch_fused(call);
+  if (launched && cudaPeekAtLastError() != cudaSuccess) {
+    // A device may refuse a launch of that shape, say clusters of 16 blocks. The stages run on any; an error that lasts
+    // comes back from them.
+    (void)cudaGetLastError();
+    launched = false;
+  }
+  if (!launched)
     launch_stages(call, paper_scratch);
   // Without the stages before, the lists it would walk are whatever the workspace held.
   if (cudaPeekAtLastError() == cudaSuccess)
