@@ -8,7 +8,7 @@
 FILM=${FILM:-$("$pipelines/fetch-film")}
 FROM=${FROM:-30.0} TO=${TO:-30.1} WIDTH=${WIDTH:-768}
 DETECT=${DETECT:-crowddetect}
-NMS=${NMS:-crowdnms iou-threshold=0.3}
+NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 
 crowd-launch --quiet --from "$FROM" --to "$TO" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=RGB ! $DETECT ! tee name=frame \

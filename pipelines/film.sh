@@ -7,7 +7,7 @@
 FILM=${FILM:-$("$pipelines/fetch-film")}
 FRAMES=${FRAMES:-0}
 DETECT=${DETECT:-crowddetect}
-NMS=${NMS:-crowdnms iou-threshold=0.3}
+NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 
 crowd-launch --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=I420 ! queue ! $DETECT ! queue ! $NMS ! \

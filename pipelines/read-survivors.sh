@@ -7,7 +7,7 @@
 FILM=${FILM:-$("$pipelines/fetch-film")}
 FRAMES=${FRAMES:-20}
 DETECT=${DETECT:-crowddetect}
-NMS=${NMS:-crowdnms iou-threshold=0.3}
+NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 
 read-survivors --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=I420 ! queue ! $DETECT ! $NMS ! appsink name=survivors sync=false max-buffers=8

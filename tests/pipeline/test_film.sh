@@ -6,7 +6,7 @@
 . "$(dirname "$0")/tap.sh"
 cd "$work" || exit 1
 export OUT=$work FRAMES=12
-export DETECT=crowddetect NMS="crowdnms iou-threshold=0.3"
+export DETECT=crowddetect NMS="crowdnms metric=ios iou-threshold=0.6"
 film=${FILM:-$("$pipelines/fetch-film")} || exit 1
 have=0
 for element in crowddetect crowdnms crowdoverlay; do need_element "$element" >reason || have=77; done
