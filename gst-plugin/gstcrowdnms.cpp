@@ -26,6 +26,9 @@
  * `score-threshold`, those beyond `max-candidates` and metadata that cannot be read. Such a frame goes on without it.
  * A frame without metadata is a frame without candidates.
  *
+ * Properties that do not go together (say `method=paper` with a `paper-k` that does not divide `paper-d-max`) are an
+ * error when the element starts. While it plays it posts one warning and clusters as before until they fit.
+ *
  * Regions are lost by converters and scalers: put crowdnms behind them, and before a tee, which makes every branch copy
  * the metadata.
  *
@@ -41,6 +44,7 @@
 #include "gstcrowdnms.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -73,6 +77,7 @@ struct Stats {
   CrowdNmsReport last{};
   GstClockTime last_nms_time = 0;
   const char* backend = "none";
+  std::optional<CrowdNmsMethod> method;  // of the last frame
 };
 
 guint suppressed(const CrowdNmsReport& report) {
@@ -88,6 +93,8 @@ struct State {
   BackendChoice backend = BackendChoice::cpu;
   meta::FrameSize frame_size;
   std::vector<std::unique_ptr<meta::Adapter>> adapters;
+  NmsEngine::Config config{};  // what the engine was last prepared for
+  bool warned_settings = false;
   bool warned_broken = false;
   bool warned_overflow = false;
   bool warned_size = false;
@@ -125,7 +132,7 @@ NmsSettings copy_settings(GstCrowdNms* self) {
 GstStructure* stats_structure(GstCrowdNms* self) {
   GST_OBJECT_LOCK(self);
   const Stats s = self->p->stats;
-  const CrowdNmsMethod method = self->p->settings.params.method;
+  const CrowdNmsMethod method = s.method.value_or(self->p->settings.params.method);
   GST_OBJECT_UNLOCK(self);
   return gst_structure_new(
       "crowdnms", "frames", G_TYPE_UINT64, s.frames, "frames-on-gpu", G_TYPE_UINT64, s.frames_on_gpu, "candidates",
@@ -143,6 +150,7 @@ void count_frame(GstCrowdNms* self, const NmsEngine::Result* result, bool broken
   GST_OBJECT_LOCK(self);
   Stats& s = self->p->stats;
   s.frames++;
+  s.method = self->p->state.config.params.method;
   s.broken_metas += broken;
   s.last = result ? result->report : CrowdNmsReport{};
   s.last_nms_time = result ? result->time : 0;
@@ -161,7 +169,7 @@ void count_frame(GstCrowdNms* self, const NmsEngine::Result* result, bool broken
   GST_OBJECT_UNLOCK(self);
 }
 
-void post_frame_message(GstCrowdNms* self, GstBuffer* buffer, const NmsSettings& settings) {
+void post_frame_message(GstCrowdNms* self, GstBuffer* buffer) {
   const GstSegment* segment = &GST_BASE_TRANSFORM(self)->segment;
   const GstClockTime pts = GST_BUFFER_PTS(buffer);
   const bool timed = segment->format == GST_FORMAT_TIME;
@@ -174,7 +182,7 @@ void post_frame_message(GstCrowdNms* self, GstBuffer* buffer, const NmsSettings&
       "survivors", G_TYPE_UINT, s.last.survivors, "suppressed", G_TYPE_UINT, suppressed(s.last), "invalid", G_TYPE_UINT,
       s.last.invalid, "below-threshold", G_TYPE_UINT, s.last.below_threshold, "overflow", G_TYPE_UINT, s.last.overflow,
       "clipped", G_TYPE_UINT, s.last.clipped, "nms-time", G_TYPE_UINT64, s.last_nms_time, "backend", G_TYPE_STRING,
-      s.backend, "method", G_TYPE_STRING, method_nick(settings.params.method), nullptr);
+      s.backend, "method", G_TYPE_STRING, method_nick(self->p->state.config.params.method), nullptr);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), message));
 }
 
@@ -194,6 +202,7 @@ bool prepare_engine(GstCrowdNms* self, const NmsEngine::Config& config) {
   const CrowdNmsStatus status = engine.prepare(config);
   switch (status) {
     case CROWD_NMS_OK:
+      self->p->state.config = config;
       return true;
     case CROWD_NMS_NO_GPU:
       GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND,
@@ -212,6 +221,21 @@ bool prepare_engine(GstCrowdNms* self, const NmsEngine::Config& config) {
                         (NULL));
   }
   return false;
+}
+
+// An application sets properties one by one, so on the way from one good state to the next they may not fit.
+void follow_settings(GstCrowdNms* self, const NmsSettings& settings) {
+  State& state = self->p->state;
+  const NmsEngine::Config config = engine_config(settings, state.backend);
+  if (self->p->engine.prepare(config) == CROWD_NMS_OK) {
+    state.config = config;
+    state.warned_settings = false;
+  } else if (!std::exchange(state.warned_settings, true)) {
+    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS,
+                        ("These properties do not go together: %s. The previous settings stay in force until they fit.",
+                         self->p->engine.problem().c_str()),
+                        (NULL));
+  }
 }
 
 void warn_broken(GstCrowdNms* self, const char* problem) {
@@ -260,9 +284,7 @@ GstFlowReturn cluster(GstCrowdNms* self, GstBuffer* buffer, const NmsSettings& s
   const bool in_place = &source == &output;
   const bool replace = settings.mode == meta::Mode::replace;
   const bool with_stand_ins = !replace || (in_place && source.rewrite_needs_stand_ins());
-  const NmsEngine::Config config = engine_config(settings, state.backend);
-  if (!prepare_engine(self, config))
-    return GST_FLOW_ERROR;
+  const NmsEngine::Config& config = state.config;
 
   meta::Candidates candidates;
   const char* problem = nullptr;
@@ -311,6 +333,7 @@ static void gst_crowd_nms_before_transform(GstBaseTransform* trans, GstBuffer* b
 static GstFlowReturn gst_crowd_nms_transform_ip(GstBaseTransform* trans, GstBuffer* buffer) {
   auto* self = GST_CROWD_NMS(trans);
   const NmsSettings settings = copy_settings(self);
+  follow_settings(self, settings);
   const int source_row = find_source(self->p->state, settings, buffer);
   if (source_row < 0) {
     count_frame(self, nullptr, false);
@@ -322,7 +345,7 @@ static GstFlowReturn gst_crowd_nms_transform_ip(GstBaseTransform* trans, GstBuff
   }
   GST_LOG_OBJECT(self, "%u candidates, %u survivors", self->p->stats.last.candidates, self->p->stats.last.survivors);
   if (settings.post_messages)
-    post_frame_message(self, buffer, settings);
+    post_frame_message(self, buffer);
   return GST_FLOW_OK;
 }
 

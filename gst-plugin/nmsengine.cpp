@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "overlap.hpp"
 
@@ -25,17 +26,30 @@ CrowdNmsStatus NmsEngine::make(CrowdNmsBackend backend, const Config& config, Se
   return status == CROWD_NMS_OK ? status : fail(status);
 }
 
-CrowdNmsStatus NmsEngine::make_on_gpu(const Config& config) {
+CrowdNmsStatus NmsEngine::make_on_gpu(const Config& config, Session& session) {
+  if (!crowd_nms_cuda_workspace_bytes(&config.params, 1, config.capacity)) {
+    fail(CROWD_NMS_UNSUPPORTED);
+    return crowd_nms_cuda_probe() == CROWD_NMS_OK ? CROWD_NMS_UNSUPPORTED : fail(CROWD_NMS_NO_GPU);
+  }
   const CudaDevice::Current current(device_);
-  return make(CROWD_NMS_BACKEND_CUDA, config, gpu_);
+  return make(CROWD_NMS_BACKEND_CUDA, config, session);
 }
 
+void NmsEngine::free_on_gpu(Session& session) {
+  if (!session)
+    return;
+  const CudaDevice::Current current(device_);
+  session.reset();
+}
+
+// Never shrinks: what it was last prepared for has to fit until the new one is ready.
 bool NmsEngine::make_room(std::uint32_t capacity) {
+  const std::size_t size = std::max<std::size_t>(capacity, places_.size());
   try {
-    survivors_.resize(capacity);
-    members_.resize(capacity);
-    stand_ins_.resize(capacity);
-    places_.resize(capacity);
+    survivors_.resize(size);
+    members_.resize(size);
+    stand_ins_.resize(size);
+    places_.resize(size);
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -48,32 +62,35 @@ CrowdNmsStatus NmsEngine::prepare(const Config& config) {
                        paper ? config.params.paper_k : 0};
   if (shape_ == shape)
     return CROWD_NMS_OK;
-  close();
   if (const CrowdNmsStatus status = crowd_nms_params_check(&config.params); status != CROWD_NMS_OK)
     return fail(status);
-  if (config.backend != BackendChoice::cpu) {
-    const CrowdNmsStatus status = make_on_gpu(config);
-    if (status != CROWD_NMS_OK && config.backend == BackendChoice::cuda)
-      return status;
-    no_gpu_reason_ = status == CROWD_NMS_OK ? "" : problem_;
-  }
+  Session cpu, gpu;
   if (config.backend != BackendChoice::cuda) {
-    if (const CrowdNmsStatus status = make(CROWD_NMS_BACKEND_CPU, config, cpu_); status != CROWD_NMS_OK)
+    if (const CrowdNmsStatus status = make(CROWD_NMS_BACKEND_CPU, config, cpu); status != CROWD_NMS_OK)
       return status;
   }
   if (!make_room(config.capacity)) {
     problem_ = "no memory for " + std::to_string(config.capacity) + " candidates";
     return CROWD_NMS_OUT_OF_MEMORY;
   }
+  std::string no_gpu_reason;
+  if (config.backend != BackendChoice::cpu) {
+    const CrowdNmsStatus status = make_on_gpu(config, gpu);
+    if (status != CROWD_NMS_OK && config.backend == BackendChoice::cuda)
+      return status;
+    if (status != CROWD_NMS_OK)
+      no_gpu_reason = problem_;
+  }
+  close();
+  cpu_ = std::move(cpu);
+  gpu_ = std::move(gpu);
+  no_gpu_reason_ = std::move(no_gpu_reason);
   shape_ = shape;
   return CROWD_NMS_OK;
 }
 
 void NmsEngine::close() {
-  if (gpu_) {
-    const CudaDevice::Current current(device_);
-    gpu_.reset();
-  }
+  free_on_gpu(gpu_);
   cpu_.reset();
   shape_.reset();
   no_gpu_reason_.clear();
@@ -109,8 +126,7 @@ CrowdNmsStatus NmsEngine::run_session(const Config& config, bool on_gpu, const C
 
 void NmsEngine::lose_gpu() {
   no_gpu_reason_ = problem_;
-  const CudaDevice::Current current(device_);
-  gpu_.reset();
+  free_on_gpu(gpu_);
 }
 
 CrowdNmsStatus NmsEngine::run(const Config& config, const meta::Candidates& candidates, std::uint32_t max_survivors,

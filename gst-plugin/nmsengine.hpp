@@ -50,7 +50,7 @@ class NmsEngine {
   NmsEngine& operator=(const NmsEngine&) = delete;
 
   /// Makes what `config` needs, unless it is there. With backend=cuda fails where there is no usable GPU, with
-  /// backend=auto goes on without. The reason is in problem().
+  /// backend=auto goes on without. The reason is in problem(), and the engine still does what it was last prepared for.
   CrowdNmsStatus prepare(const Config& config);
   void close();
 
@@ -86,7 +86,8 @@ class NmsEngine {
 
   CrowdNmsStatus fail(CrowdNmsStatus status);
   CrowdNmsStatus make(CrowdNmsBackend backend, const Config& config, Session& session);
-  CrowdNmsStatus make_on_gpu(const Config& config);
+  CrowdNmsStatus make_on_gpu(const Config& config, Session& session);
+  void free_on_gpu(Session& session);
   bool make_room(std::uint32_t capacity);
   CrowdNmsStatus run_session(const Config& config, bool on_gpu, const CrowdNmsCandidates& input,
                              const CrowdNmsSurvivors& output, Result& result);

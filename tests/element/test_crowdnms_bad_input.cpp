@@ -249,16 +249,27 @@ TEST(crowdnms_bad_input, paper_settings_that_do_not_fit_are_an_error) {
   EXPECT_THAT(start_error("method=paper max-candidates=100000"), HasSubstr("do not go together"));
 }
 
-TEST(crowdnms_bad_input, paper_settings_that_do_not_fit_while_playing_are_an_error) {
-  NmsHarness nms;
-  nms.pass(row_of_three);
-  g_object_set(nms.element(), "paper-d-max", 100u, "paper-k", 33u, "method", 2, nullptr);
-  auto buffer = make_frame(640, 480);
-  add_boxes(buffer.get(), row_of_three, {});
-  EXPECT_EQ(gst_harness_push(nms.harness(), buffer.release()), GST_FLOW_ERROR);
-  const auto error = pop_message(nms.bus(), GST_MESSAGE_ERROR);
-  ASSERT_NE(error, nullptr);
-  EXPECT_THAT(message_text(error.get()), HasSubstr("do not go together"));
+TEST(crowdnms_bad_input, settings_that_do_not_fit_while_playing_leave_the_last_ones_in_force) {
+  NmsHarness nms("iou-threshold=0.5");
+  EXPECT_THAT(rois(nms.pass(row_of_three).get()), SizeIs(2));
+  for (int round = 0; round < 2; round++) {
+    g_object_set(nms.element(), "paper-d-max", 100u, "paper-k", 33u, "method", 2, nullptr);
+    for (int i = 0; i < 3; i++)
+      EXPECT_THAT(rois(nms.pass(row_of_three).get()), SizeIs(2));
+    EXPECT_EQ(nms.stat_text("method"), "greedy") << "which is in force";
+    const auto warning = pop_message(nms.bus(), GST_MESSAGE_WARNING);
+    ASSERT_NE(warning, nullptr);
+    EXPECT_THAT(message_text(warning.get()),
+                AllOf(HasSubstr("do not go together: paper_k is 33"), HasSubstr("previous settings stay in force")));
+    EXPECT_EQ(pop_message(nms.bus(), GST_MESSAGE_WARNING), nullptr) << "said once";
+    g_object_set(nms.element(), "paper-k", 25u, nullptr);
+    EXPECT_THAT(rois(nms.pass(row_of_three).get()), SizeIs(1)) << "they fit now";
+    EXPECT_EQ(nms.stat_text("method"), "paper");
+    g_object_set(nms.element(), "method", 0, nullptr);
+    EXPECT_THAT(rois(nms.pass(row_of_three).get()), SizeIs(2));
+  }
+  EXPECT_EQ(pop_message(nms.bus(), GST_MESSAGE_ERROR), nullptr);
+  EXPECT_EQ(pop_message(nms.bus(), GST_MESSAGE_WARNING), nullptr);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ namespace {
 struct Library {
   bool has_gpu = true;
   bool gpu_fails = false;
+  bool gpu_is_too_small = false;
   std::vector<std::string> calls;
   int sessions = 0;
 };
@@ -50,6 +51,9 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
 }
 CrowdNmsStatus crowd_nms_cuda_probe(void) {
   return library.has_gpu ? CROWD_NMS_OK : CROWD_NMS_NO_GPU;
+}
+size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams*, uint32_t, uint32_t) {
+  return library.has_gpu && !library.gpu_is_too_small;
 }
 CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, const CrowdNmsParams* params, uint32_t, uint32_t capacity,
                                      CrowdNmsSession** session) {
@@ -119,7 +123,7 @@ TEST_F(nms_engine, auto_takes_the_gpu_from_the_crossover_on) {
   EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
   EXPECT_EQ(run(config(BackendChoice::automatic), gpu_crossover), CROWD_NMS_OK);
   EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CUDA);
-  EXPECT_EQ(library.calls, (Calls{"new cuda", "new cpu", "run cpu", "run cuda"}));
+  EXPECT_EQ(library.calls, (Calls{"new cpu", "new cuda", "run cpu", "run cuda"}));
   EXPECT_EQ(engine_.no_gpu_reason(), "");
 }
 
@@ -157,7 +161,7 @@ TEST_F(nms_engine, auto_goes_on_on_the_cpu_when_the_gpu_fails) {
   EXPECT_EQ(engine_.no_gpu_reason(), "the reason");
   EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
   EXPECT_FALSE(result_.lost_the_gpu) << "said once";
-  EXPECT_EQ(library.calls, (Calls{"new cuda", "new cpu", "run cuda", "run cuda", "run cpu", "run cpu"}));
+  EXPECT_EQ(library.calls, (Calls{"new cpu", "new cuda", "run cuda", "run cuda", "run cpu", "run cpu"}));
 }
 
 TEST_F(nms_engine, cuda_fails_when_the_gpu_fails) {
@@ -189,6 +193,31 @@ TEST_F(nms_engine, refused_settings_leave_nothing_behind) {
   EXPECT_EQ(run(refused, 1), CROWD_NMS_INVALID_ARGUMENT);
   EXPECT_EQ(library.sessions, 0);
   EXPECT_EQ(run(config(BackendChoice::cpu), 1), CROWD_NMS_OK);
+}
+
+TEST_F(nms_engine, refused_settings_leave_the_engine_as_it_was) {
+  const auto good = config(BackendChoice::cuda);
+  EXPECT_EQ(run(good, 1), CROWD_NMS_OK);
+  auto refused = config(BackendChoice::cuda, CROWD_NMS_PAPER);
+  refused.params.paper_k = 0;
+  EXPECT_EQ(engine_.prepare(refused), CROWD_NMS_INVALID_ARGUMENT);
+  library.gpu_is_too_small = true;
+  refused.params.paper_k = 1;
+  EXPECT_EQ(engine_.prepare(refused), CROWD_NMS_UNSUPPORTED);
+  EXPECT_EQ(engine_.problem(), "the reason");
+  EXPECT_EQ(run(good, 1), CROWD_NMS_OK);
+  EXPECT_EQ(library.calls, (Calls{"new cuda", "run cuda", "run cuda"}));
+}
+
+TEST_F(nms_engine, auto_takes_the_cpu_for_what_the_gpu_does_not_support) {
+  library.gpu_is_too_small = true;
+  EXPECT_EQ(run(config(BackendChoice::automatic, CROWD_NMS_PAPER), 10000), CROWD_NMS_OK);
+  EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
+  EXPECT_EQ(engine_.no_gpu_reason(), "the reason");
+  library.gpu_is_too_small = false;
+  EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
+  EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CUDA);
+  EXPECT_EQ(engine_.no_gpu_reason(), "");
 }
 
 }  // namespace
