@@ -47,7 +47,7 @@ bool CudaDevice::answer(GstElement* element, GstQuery* query) {
 }
 
 CudaDevice::Current::Current(const CudaDevice& device)
-    : pushed_(device.context_ && gst_cuda_context_push(device.context_)) {}
+    : pushed_(device.context_ && gst_cuda_context_push(device.context_)), usable_(pushed_ || !device.context_) {}
 
 CudaDevice::Current::~Current() {
   if (pushed_)
@@ -72,7 +72,7 @@ bool CudaDevice::answer(GstElement*, GstQuery*) {
   return false;
 }
 
-CudaDevice::Current::Current(const CudaDevice&) : pushed_(false) {}
+CudaDevice::Current::Current(const CudaDevice&) : pushed_(false), usable_(true) {}
 
 CudaDevice::Current::~Current() = default;
 

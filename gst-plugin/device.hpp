@@ -34,7 +34,8 @@ class CudaDevice {
   /// Answers a GST_QUERY_CONTEXT if it is for a CUDA context that we have.
   bool answer(GstElement* element, GstQuery* query);
 
-  /// Makes the context current in this thread while it lives. Every call that may touch CUDA goes under one.
+  /// Makes the context current in this thread while it lives. Every call that may touch CUDA goes under one. False if
+  /// the driver refuses the context: CUDA would then work in another one.
   class Current {
    public:
     explicit Current(const CudaDevice& device);
@@ -42,8 +43,13 @@ class CudaDevice {
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
 
+    explicit operator bool() const {
+      return usable_;
+    }
+
    private:
     bool pushed_;
+    bool usable_;
   };
 
  private:

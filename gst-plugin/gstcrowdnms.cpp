@@ -95,6 +95,7 @@ struct State {
   std::vector<std::unique_ptr<meta::Adapter>> adapters;
   NmsEngine::Config config{};  // what the engine was last prepared for
   bool warned_settings = false;
+  bool warned_refused = false;
   bool warned_broken = false;
   bool warned_overflow = false;
   bool warned_size = false;
@@ -256,6 +257,15 @@ void warn_overflow(GstCrowdNms* self, const CrowdNmsReport& report) {
                        report.candidates - report.overflow, report.candidates);
 }
 
+void warn_gpu(GstCrowdNms* self, NmsEngine::GpuOutcome outcome) {
+  const char* problem = self->p->engine.problem().c_str();
+  if (outcome == NmsEngine::GpuOutcome::lost)
+    GST_ELEMENT_WARNING(self, RESOURCE, FAILED, ("The GPU failed; clustering goes on on the CPU."), ("%s", problem));
+  else if (outcome == NmsEngine::GpuOutcome::refused && !std::exchange(self->p->state.warned_refused, true))
+    GST_WARNING_OBJECT(self, "the GPU refuses a frame, which is clustered on the CPU: %s (further ones are not told)",
+                       problem);
+}
+
 void warn_unknown_size(GstCrowdNms* self) {
   bool& warned = self->p->state.warned_size;
   if (!std::exchange(warned, true))
@@ -305,9 +315,7 @@ GstFlowReturn cluster(GstCrowdNms* self, GstBuffer* buffer, const NmsSettings& s
                       ("Clustering failed (%s). Try backend=cpu.", self->p->engine.problem().c_str()), (NULL));
     return GST_FLOW_ERROR;
   }
-  if (result.lost_the_gpu)
-    GST_ELEMENT_WARNING(self, RESOURCE, FAILED, ("The GPU failed; clustering goes on on the CPU."),
-                        ("%s", self->p->engine.no_gpu_reason().c_str()));
+  warn_gpu(self, result.gpu);
   warn_overflow(self, result.report);
 
   if (in_place)

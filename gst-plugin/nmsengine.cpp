@@ -17,6 +17,11 @@ CrowdNmsStatus NmsEngine::fail(CrowdNmsStatus status) {
   return status;
 }
 
+CrowdNmsStatus NmsEngine::fail_without_context() {
+  problem_ = "the CUDA context cannot be made current";
+  return CROWD_NMS_CUDA_ERROR;
+}
+
 CrowdNmsStatus NmsEngine::make(CrowdNmsBackend backend, const Config& config, Session& session) {
   const bool paper = config.params.method == CROWD_NMS_PAPER;
   CrowdNmsSession* made = nullptr;
@@ -32,6 +37,8 @@ CrowdNmsStatus NmsEngine::make_on_gpu(const Config& config, Session& session) {
     return crowd_nms_cuda_probe() == CROWD_NMS_OK ? CROWD_NMS_UNSUPPORTED : fail(CROWD_NMS_NO_GPU);
   }
   const CudaDevice::Current current(device_);
+  if (!current)
+    return fail_without_context();
   return make(CROWD_NMS_BACKEND_CUDA, config, session);
 }
 
@@ -115,6 +122,8 @@ CrowdNmsStatus NmsEngine::run_session(const Config& config, bool on_gpu, const C
   CrowdNmsStatus status = CROWD_NMS_OK;
   if (on_gpu) {
     const CudaDevice::Current current(device_);
+    if (!current)
+      return fail_without_context();
     status = crowd_nms_session_run(gpu_.get(), &config.params, &input, &output);
   } else {
     status = crowd_nms_session_run(cpu_.get(), &config.params, &input, &output);
@@ -153,8 +162,10 @@ CrowdNmsStatus NmsEngine::run(const Config& config, const meta::Candidates& cand
   const bool on_gpu = gpu_ && (config.backend == BackendChoice::cuda || n >= gpu_crossover);
   CrowdNmsStatus status = run_session(config, on_gpu, input, output, result);
   if (status != CROWD_NMS_OK && on_gpu && config.backend == BackendChoice::automatic) {
-    lose_gpu();
-    result.lost_the_gpu = true;
+    const bool refused = status == CROWD_NMS_UNSUPPORTED || status == CROWD_NMS_INVALID_ARGUMENT;
+    result.gpu = refused ? GpuOutcome::refused : GpuOutcome::lost;
+    if (!refused)
+      lose_gpu();
     status = run_session(config, false, input, output, result);
   }
   if (status != CROWD_NMS_OK)

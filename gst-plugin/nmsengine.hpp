@@ -34,12 +34,19 @@ class NmsEngine {
     std::uint32_t capacity;
   };
 
+  /// What backend=auto made of the GPU. problem() says why.
+  enum class GpuOutcome {
+    fine,
+    refused,  ///< it does not take this frame, which the CPU clustered; the next may be different
+    lost      ///< CUDA failed: this frame and later ones are clustered on the CPU
+  };
+
   struct Result {
     meta::Verdict verdict;  ///< lives until the next call
     CrowdNmsReport report{};
     CrowdNmsBackend backend = CROWD_NMS_BACKEND_CPU;
-    GstClockTime time = 0;      ///< spent in the library
-    bool lost_the_gpu = false;  ///< backend=auto: CUDA failed, this frame and later ones are clustered on the CPU
+    GstClockTime time = 0;  ///< spent in the library
+    GpuOutcome gpu = GpuOutcome::fine;
   };
 
   explicit NmsEngine(CudaDevice& device) : device_(device) {}
@@ -85,6 +92,7 @@ class NmsEngine {
   };
 
   CrowdNmsStatus fail(CrowdNmsStatus status);
+  CrowdNmsStatus fail_without_context();
   CrowdNmsStatus make(CrowdNmsBackend backend, const Config& config, Session& session);
   CrowdNmsStatus make_on_gpu(const Config& config, Session& session);
   void free_on_gpu(Session& session);

@@ -22,7 +22,8 @@ namespace {
 /// What the library in place of the real one does and has seen.
 struct Library {
   bool has_gpu = true;
-  bool gpu_fails = false;
+  CrowdNmsStatus gpu_says = CROWD_NMS_OK;
+  bool context_is_dead = false;
   bool gpu_is_too_small = false;
   std::vector<std::string> calls;
   int sessions = 0;
@@ -69,8 +70,8 @@ CrowdNmsStatus crowd_nms_session_run(CrowdNmsSession* session, const CrowdNmsPar
                                      const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors) {
   EXPECT_LE(candidates->capacity, session->capacity);
   library.calls.push_back(std::string("run ") + name(session->backend));
-  if (session->backend == CROWD_NMS_BACKEND_CUDA && library.gpu_fails)
-    return CROWD_NMS_CUDA_ERROR;
+  if (session->backend == CROWD_NMS_BACKEND_CUDA && library.gpu_says != CROWD_NMS_OK)
+    return library.gpu_says;
   *survivors->reports = {};
   survivors->reports->candidates = *candidates->counts;
   return CROWD_NMS_OK;
@@ -79,6 +80,11 @@ void crowd_nms_session_free(CrowdNmsSession* session) {
   library.sessions -= session != nullptr;
   delete session;
 }
+
+crowd::CudaDevice::Current::Current(const CudaDevice&)
+    : pushed_(!library.context_is_dead), usable_(!library.context_is_dead) {}
+crowd::CudaDevice::Current::~Current() = default;
+void crowd::CudaDevice::close() {}
 
 namespace {
 
@@ -131,7 +137,7 @@ TEST_F(nms_engine, auto_without_a_gpu_takes_the_cpu) {
   library.has_gpu = false;
   EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
   EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
-  EXPECT_FALSE(result_.lost_the_gpu);
+  EXPECT_EQ(result_.gpu, NmsEngine::GpuOutcome::fine);
   EXPECT_EQ(engine_.no_gpu_reason(), "the reason");
 }
 
@@ -153,19 +159,43 @@ TEST_F(nms_engine, cpu_never_asks_for_a_gpu) {
 
 TEST_F(nms_engine, auto_goes_on_on_the_cpu_when_the_gpu_fails) {
   EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
-  library.gpu_fails = true;
+  library.gpu_says = CROWD_NMS_CUDA_ERROR;
   EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
-  EXPECT_TRUE(result_.lost_the_gpu);
+  EXPECT_EQ(result_.gpu, NmsEngine::GpuOutcome::lost);
   EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
   EXPECT_EQ(result_.report.candidates, 10000u);
   EXPECT_EQ(engine_.no_gpu_reason(), "the reason");
   EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
-  EXPECT_FALSE(result_.lost_the_gpu) << "said once";
+  EXPECT_EQ(result_.gpu, NmsEngine::GpuOutcome::fine) << "said once";
   EXPECT_EQ(library.calls, (Calls{"new cpu", "new cuda", "run cuda", "run cuda", "run cpu", "run cpu"}));
 }
 
+TEST_F(nms_engine, auto_keeps_a_gpu_that_refuses_a_frame) {
+  for (const CrowdNmsStatus refusal : {CROWD_NMS_UNSUPPORTED, CROWD_NMS_INVALID_ARGUMENT}) {
+    library.gpu_says = refusal;
+    EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
+    EXPECT_EQ(result_.gpu, NmsEngine::GpuOutcome::refused);
+    EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
+    EXPECT_EQ(engine_.problem(), "the reason");
+    EXPECT_EQ(engine_.no_gpu_reason(), "");
+    library.gpu_says = CROWD_NMS_OK;
+    EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
+    EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CUDA);
+  }
+}
+
+TEST_F(nms_engine, a_context_that_is_not_current_is_a_cuda_failure) {
+  EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
+  library.context_is_dead = true;
+  EXPECT_EQ(run(config(BackendChoice::automatic), 10000), CROWD_NMS_OK);
+  EXPECT_EQ(result_.gpu, NmsEngine::GpuOutcome::lost);
+  EXPECT_EQ(engine_.no_gpu_reason(), "the CUDA context cannot be made current");
+  EXPECT_EQ(run(config(BackendChoice::cuda), 1), CROWD_NMS_CUDA_ERROR);
+  EXPECT_EQ(library.calls, (Calls{"new cpu", "new cuda", "run cuda", "run cpu"}));
+}
+
 TEST_F(nms_engine, cuda_fails_when_the_gpu_fails) {
-  library.gpu_fails = true;
+  library.gpu_says = CROWD_NMS_CUDA_ERROR;
   EXPECT_EQ(run(config(BackendChoice::cuda), 1000), CROWD_NMS_CUDA_ERROR);
 }
 
