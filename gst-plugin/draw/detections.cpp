@@ -4,10 +4,12 @@
 #include "detections.hpp"
 
 #include <gst/crowd/gstcrowdboxesmeta.h>
-#include <gst/video/gstvideometa.h>
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+
+#include "meta/detection.hpp"
 
 namespace crowd::draw {
 
@@ -15,61 +17,38 @@ namespace {
 
 constexpr float no_score = std::numeric_limits<float>::quiet_NaN();
 
-bool get_number(const GstStructure* structure, const char* field, double& number) {
-  const GValue* value = gst_structure_get_value(structure, field);
-  if (!value)
-    return false;
-  if (G_VALUE_HOLDS_DOUBLE(value))
-    number = g_value_get_double(value);
-  else if (G_VALUE_HOLDS_FLOAT(value))
-    number = g_value_get_float(value);
-  else
-    return false;
-  return true;
-}
-
-/** What the parameters of a region say of it. */
-struct Parameters {
-  bool detection = false;
-  bool kept = true;
-  float score = no_score;
-  int class_id = -1;
-  unsigned members = 0;
+/** What crowdnms says of a region. */
+struct NmsVerdict {
+  gboolean kept = TRUE;
+  guint members = 0;
 };
 
-Parameters read_parameters(const GstVideoRegionOfInterestMeta& roi) {
-  Parameters all;
-  all.detection = roi.params == nullptr;
-  for (const GList* link = roi.params; link; link = link->next) {
-    const auto* structure = static_cast<const GstStructure*>(link->data);
-    double score;
-    if (get_number(structure, "confidence", score) || get_number(structure, "score", score)) {
-      all.detection = true;
-      all.score = static_cast<float>(score);
-    }
-    gst_structure_get_int(structure, "label_id", &all.class_id);
-    if (!gst_structure_has_name(structure, "nms"))
-      continue;
-    gboolean kept = TRUE;
-    gst_structure_get_boolean(structure, "kept", &kept);
-    all.kept = kept;
-    gst_structure_get_uint(structure, "members", &all.members);
+NmsVerdict read_verdict(const GstVideoRegionOfInterestMeta& roi) {
+  static const GQuark nms = g_quark_from_static_string("nms");
+  NmsVerdict verdict;
+  if (const GstStructure* structure = meta::find_param(roi, nms)) {
+    gst_structure_get_boolean(structure, "kept", &verdict.kept);
+    gst_structure_get_uint(structure, "members", &verdict.members);
   }
-  return all;
+  return verdict;
 }
 
 void read_regions(GstBuffer* buffer, Detections& found) {
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     const auto& roi = *reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
-    const Parameters parameters = read_parameters(roi);
-    if (!parameters.detection)
+    auto detection = meta::read_detection(roi);
+    if (!detection && !roi.params)
+      detection = meta::RegionDetection{nullptr, std::nullopt, std::nullopt, roi.roi_type};
+    if (!detection)
       continue;
+    const NmsVerdict verdict = read_verdict(roi);
     const auto x = static_cast<float>(roi.x);
     const auto y = static_cast<float>(roi.y);
-    auto& list = parameters.kept ? found.survivors : found.candidates;
-    list.push_back({x, y, x + static_cast<float>(roi.w), y + static_cast<float>(roi.h), parameters.score,
-                    parameters.class_id, parameters.members, g_quark_to_string(roi.roi_type)});
+    const float score = detection->score ? static_cast<float>(*detection->score) : no_score;
+    auto& list = verdict.kept ? found.survivors : found.candidates;
+    list.push_back({x, y, x + static_cast<float>(roi.w), y + static_cast<float>(roi.h), score,
+                    detection->label_id.value_or(-1), verdict.members, g_quark_to_string(detection->label)});
   }
 }
 

@@ -16,8 +16,8 @@ namespace crowd::draw {
  * The detections of one buffer, sorted into what survived and what did not. Labels belong to the buffer's metadata.
  *
  * - Survivors: each GstVideoRegionOfInterestMeta that is a detection and that no "nms" structure marks as not kept. A
- *   region is a detection if it has no parameters, or one with a `confidence` or `score`; others, say hints for an
- *   encoder, are left out. Its rectangle is the region's own, in pixels of the frame.
+ *   region is a detection if it has no parameters, or is one by meta/detection.hpp; others, say hints for an encoder,
+ *   are left out. Its rectangle is the region's own, in pixels of the frame.
  * - Candidates: regions marked as not kept, and the boxes of the first GstCrowdBoxesMeta, scaled from the frame size
  *   that it names to this one.
  */

@@ -3,15 +3,12 @@
 //
 // Detections as GstVideoRegionOfInterestMeta, in DL Streamer's dialect.
 //
-// Read: a region is a candidate if one of its structures is "detection", "extra-data" with a score (onnxobjectdetector
-// of GStreamer 1.22), or anything else with a numeric confidence or score. Every other region, say an encoder's hint,
-// is left alone. Score: `confidence`, else `score`, else 1. Box: x_min, x_max, y_min, y_max, else x, y, w, h of the
-// region. Class: `label_id`, else the name (`label` of extra-data, else the region's type).
+// Read: a region is a candidate if it is a detection, see detection.hpp; every other region is left alone. Score: 1 if
+// the detection has none. Box: x_min, x_max, y_min, y_max, else x, y, w, h of the region. Class: `label_id`, else the
+// name.
 //
 // Written: the smallest pixel rectangle around the box, clipped to the frame (of width or height 0 where the box lies
 // outside); the exact box in "detection", normalised to the frame and not clipped; the clustering in "nms".
-
-#include <gst/video/gstvideometa.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +17,7 @@
 #include <vector>
 
 #include "adapter.hpp"
+#include "detection.hpp"
 
 namespace crowd::meta {
 
@@ -33,11 +31,9 @@ using Edges = std::array<double, 4>;
 
 struct Quarks {
   GQuark detection = g_quark_from_static_string("detection");
-  GQuark extra_data = g_quark_from_static_string("extra-data");
   GQuark nms = g_quark_from_static_string("nms");
   GQuark confidence = g_quark_from_static_string("confidence");
   GQuark score = g_quark_from_static_string("score");
-  GQuark label = g_quark_from_static_string("label");
   GQuark label_id = g_quark_from_static_string("label_id");
   GQuark x_min = g_quark_from_static_string("x_min");
   GQuark y_min = g_quark_from_static_string("y_min");
@@ -52,47 +48,6 @@ struct Quarks {
 const Quarks& quarks() {
   static const Quarks all;
   return all;
-}
-
-bool get_number(const GstStructure* structure, GQuark field, double& number) {
-  const GValue* value = gst_structure_id_get_value(structure, field);
-  if (!value)
-    return false;
-  if (G_VALUE_HOLDS_DOUBLE(value))
-    number = g_value_get_double(value);
-  else if (G_VALUE_HOLDS_FLOAT(value))
-    number = g_value_get_float(value);
-  else
-    return false;
-  return true;
-}
-
-bool get_score(const GstStructure* structure, double& score) {
-  return get_number(structure, quarks().confidence, score) || get_number(structure, quarks().score, score);
-}
-
-GstStructure* find_param(const GstVideoRegionOfInterestMeta* roi, GQuark name) {
-  for (GList* link = roi->params; link; link = link->next) {
-    auto* structure = static_cast<GstStructure*>(link->data);
-    if (gst_structure_get_name_id(structure) == name)
-      return structure;
-  }
-  return nullptr;
-}
-
-// The structure that makes the region a detection, or null.
-const GstStructure* find_detection(const GstVideoRegionOfInterestMeta* roi, double& score) {
-  score = 1.0;
-  if (const GstStructure* detection = find_param(roi, quarks().detection)) {
-    get_score(detection, score);
-    return detection;
-  }
-  for (GList* link = roi->params; link; link = link->next) {
-    auto* structure = static_cast<const GstStructure*>(link->data);
-    if (gst_structure_get_name_id(structure) != quarks().nms && get_score(structure, score))
-      return structure;
-  }
-  return nullptr;
 }
 
 // How far the edges, clipped to the frame, are from the region's own rectangle.
@@ -128,17 +83,8 @@ CrowdNmsBox read_box(const GstVideoRegionOfInterestMeta* roi, const GstStructure
 }
 
 // Names become negative classes, so that they never meet a label_id.
-std::int32_t read_class(const GstVideoRegionOfInterestMeta* roi, const GstStructure* detection) {
-  int label_id;
-  if (gst_structure_id_get(detection, quarks().label_id, G_TYPE_INT, &label_id, nullptr) && label_id >= 0)
-    return label_id;
-  GQuark name = roi->roi_type;
-  if (gst_structure_get_name_id(detection) == quarks().extra_data) {
-    if (const GValue* label = gst_structure_id_get_value(detection, quarks().label);
-        label && G_VALUE_HOLDS_STRING(label) && g_value_get_string(label))
-      name = g_quark_from_string(g_value_get_string(label));
-  }
-  return -1 - static_cast<std::int32_t>(name & G_MAXINT32);
+std::int32_t class_of(const RegionDetection& detection) {
+  return detection.label_id.value_or(-1 - static_cast<std::int32_t>(detection.label & G_MAXINT32));
 }
 
 struct PixelSpan {
@@ -185,7 +131,7 @@ Cluster cluster_of(const Verdict& verdict, std::uint32_t candidate) {
 
 void mark(GstVideoRegionOfInterestMeta* roi, const Cluster& cluster, float score) {
   const Quarks& q = quarks();
-  GstStructure* nms = find_param(roi, q.nms);
+  GstStructure* nms = find_param(*roi, q.nms);
   if (!nms) {
     nms = gst_structure_new_id_empty(q.nms);
     gst_video_region_of_interest_meta_add_param(roi, nms);
@@ -279,10 +225,9 @@ class RoiAdapter final : public Adapter {
 };
 
 bool RoiAdapter::probe(GstBuffer* buffer) const {
-  double score;
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
-    if (find_detection(reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta), score))
+    if (read_detection(*reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta)))
       return true;
   }
   return false;
@@ -299,17 +244,16 @@ bool RoiAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Ca
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     const auto* roi = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
     has_children_ |= roi->parent_id != 0;
-    double score;
-    const GstStructure* detection = find_detection(roi, score);
+    const auto detection = read_detection(*roi);
     if (!detection)
       continue;
     metas_.push_back(meta);
     ids_.push_back(roi->id);
     if (boxes_.size() == limit)
       continue;
-    boxes_.push_back(read_box(roi, detection, size));
-    scores_.push_back(static_cast<float>(score));
-    classes_.push_back(read_class(roi, detection));
+    boxes_.push_back(read_box(roi, detection->structure, size));
+    scores_.push_back(static_cast<float>(detection->score.value_or(1.0)));
+    classes_.push_back(class_of(*detection));
   }
   candidates = {boxes_, scores_, classes_, static_cast<std::uint32_t>(metas_.size()), size, nullptr};
   return true;

@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "detection.hpp"
+
+namespace crowd::meta {
+
+namespace {
+
+struct Quarks {
+  GQuark detection = g_quark_from_static_string("detection");
+  GQuark extra_data = g_quark_from_static_string("extra-data");
+  GQuark nms = g_quark_from_static_string("nms");
+  GQuark confidence = g_quark_from_static_string("confidence");
+  GQuark score = g_quark_from_static_string("score");
+  GQuark label = g_quark_from_static_string("label");
+  GQuark label_id = g_quark_from_static_string("label_id");
+};
+
+const Quarks& quarks() {
+  static const Quarks all;
+  return all;
+}
+
+std::optional<double> score_of(const GstStructure* structure) {
+  double score;
+  if (get_number(structure, quarks().confidence, score) || get_number(structure, quarks().score, score))
+    return score;
+  return std::nullopt;
+}
+
+const GstStructure* find_detection(const GstVideoRegionOfInterestMeta& roi) {
+  if (const GstStructure* detection = find_param(roi, quarks().detection))
+    return detection;
+  for (const GList* link = roi.params; link; link = link->next) {
+    const auto* structure = static_cast<const GstStructure*>(link->data);
+    if (gst_structure_get_name_id(structure) != quarks().nms && score_of(structure))
+      return structure;
+  }
+  return nullptr;
+}
+
+std::optional<int> label_id_of(const GstStructure* structure) {
+  int id;
+  if (gst_structure_id_get(structure, quarks().label_id, G_TYPE_INT, &id, nullptr) && id >= 0)
+    return id;
+  return std::nullopt;
+}
+
+GQuark label_of(const GstVideoRegionOfInterestMeta& roi, const GstStructure* structure) {
+  const bool extra_data = gst_structure_get_name_id(structure) == quarks().extra_data;
+  const GValue* label = extra_data ? gst_structure_id_get_value(structure, quarks().label) : nullptr;
+  const bool named = label && G_VALUE_HOLDS_STRING(label) && g_value_get_string(label);
+  return named ? g_quark_from_string(g_value_get_string(label)) : roi.roi_type;
+}
+
+}  // namespace
+
+GstStructure* find_param(const GstVideoRegionOfInterestMeta& roi, GQuark name) {
+  for (GList* link = roi.params; link; link = link->next) {
+    auto* structure = static_cast<GstStructure*>(link->data);
+    if (gst_structure_get_name_id(structure) == name)
+      return structure;
+  }
+  return nullptr;
+}
+
+bool get_number(const GstStructure* structure, GQuark field, double& number) {
+  const GValue* value = gst_structure_id_get_value(structure, field);
+  if (!value)
+    return false;
+  if (G_VALUE_HOLDS_DOUBLE(value))
+    number = g_value_get_double(value);
+  else if (G_VALUE_HOLDS_FLOAT(value))
+    number = g_value_get_float(value);
+  else
+    return false;
+  return true;
+}
+
+std::optional<RegionDetection> read_detection(const GstVideoRegionOfInterestMeta& roi) {
+  const GstStructure* structure = find_detection(roi);
+  if (!structure)
+    return std::nullopt;
+  return RegionDetection{structure, score_of(structure), label_id_of(structure), label_of(roi, structure)};
+}
+
+}  // namespace crowd::meta

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What crowdoverlay reads out of the metadata of a buffer, and that crowdnms reads the same out of a region.
+
+#include <gmock/gmock.h>
+#include <gst/crowd/gstcrowdboxesmeta.h>
+#include <gst/video/gstvideometa.h>
+
+#include <cmath>
+
+#include "draw/detections.hpp"
+#include "nms_harness.hpp"
+
+namespace {
+
+using namespace crowd::test;
+using crowd::draw::Detection;
+using crowd::draw::Detections;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Ref<GstBuffer> frame_with(std::vector<GstStructure*> params) {
+  auto buffer = make_frame(640, 480);
+  auto* region = gst_buffer_add_video_region_of_interest_meta(buffer.get(), "person", 10, 20, 30, 40);
+  for (GstStructure* param : params)
+    gst_video_region_of_interest_meta_add_param(region, param);
+  return buffer;
+}
+
+/// A region read by the overlay and by crowdnms, which tells what it read as a survivor.
+struct Case {
+  const char* name;
+  std::vector<const char*> params;
+  double score;  ///< NaN: none
+  int class_id;
+  const char* label;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
+
+class region : public testing::TestWithParam<Case> {
+ protected:
+  static Ref<GstBuffer> frame() {
+    std::vector<GstStructure*> params;
+    for (const char* text : GetParam().params)
+      params.push_back(gst_structure_from_string(text, nullptr));
+    return frame_with(params);
+  }
+};
+
+TEST_P(region, is_read_the_same_by_those_who_draw_and_those_who_cluster) {
+  const auto buffer = frame();
+  Detections found;
+  found.read(buffer.get(), 640, 480);
+  ASSERT_THAT(found.survivors, SizeIs(1));
+  const Detection& drawn = found.survivors[0];
+  EXPECT_EQ(drawn.class_id, GetParam().class_id);
+  EXPECT_STREQ(drawn.label, GetParam().label);
+  EXPECT_THAT(drawn.score, testing::NanSensitiveFloatEq(static_cast<float>(GetParam().score)));
+
+  NmsHarness nms("meta-source=roi");
+  const auto out = nms.pass(frame());
+  ASSERT_THAT(rois(out.get()), SizeIs(1));
+  const double clustered = std::isnan(GetParam().score) ? 1 : static_cast<float>(GetParam().score);
+  EXPECT_EQ(rois(out.get())[0].score, clustered) << "a detection without a score has the score 1";
+  EXPECT_EQ(nms.stat("candidates"), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    all, region,
+    testing::Values(
+        Case{"confidence", {"detection, confidence=(double)0.75, label_id=(int)3;"}, .75, 3, "person"},
+        Case{"without_confidence", {"detection, label_id=(int)3;"}, NAN, 3, "person"},
+        Case{"first_of_two", {"a, confidence=(double)0.5;", "b, score=(double)0.25;"}, .5, -1, "person"},
+        Case{"detection_first", {"a, confidence=(double)0.5;", "detection, score=(double)0.25;"}, .25, -1, "person"},
+        Case{"label_id_of_another",
+             {"age, label_id=(int)9;", "detection, confidence=(double)0.5;", "sex, label_id=(int)8;"},
+             .5,
+             -1,
+             "person"},
+        Case{"negative_label_id", {"detection, confidence=(double)0.5, label_id=(int)-7;"}, .5, -1, "person"},
+        Case{"extra_data", {"extra-data, label=(string)dog, score=(double)0.5;"}, .5, -1, "dog"}),
+    [](const auto& info) { return std::string(info.param.name); });
+
+TEST(regions, that_are_no_detection_are_left_out_by_both) {
+  for (const char* param : {"roi/x264enc, delta-qp=(double)-1;", "nms, score=(double)0.5;", "a, score=(int)1;"}) {
+    const auto frame = [param] { return frame_with({gst_structure_from_string(param, nullptr)}); };
+    Detections found;
+    found.read(frame().get(), 640, 480);
+    EXPECT_THAT(found.survivors, IsEmpty()) << param;
+    NmsHarness nms("meta-source=roi");
+    nms.pass(frame());
+    EXPECT_EQ(nms.stat("candidates"), 0u) << param;
+  }
+}
+
+}  // namespace
