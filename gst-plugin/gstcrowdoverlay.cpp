@@ -9,8 +9,8 @@
  * number of candidates it stands for.
  *
  * #crowdoverlay:show chooses what is drawn. *Survivors* are #GstVideoRegionOfInterestMeta, from crowdnms or any other
- * detector: outline and label. *Candidates* are the boxes of a #GstCrowdBoxesMeta and the regions that crowdnms
- * mode=annotate marks as not kept: thin outlines without labels, below the survivors.
+ * detector: outline and label. *Candidates* are the boxes of a #GstCrowdBoxesMeta or, without one, the regions that
+ * crowdnms mode=annotate marks as not kept: thin outlines without labels, below the survivors.
  *
  * Only the pixels of outlines and labels are written, in place; a frame without detections is not even mapped. Outlines
  * lie inside their boxes. In formats with subsampled chroma, a chroma sample takes the colour as soon as one of its

@@ -64,6 +64,12 @@ void read_boxes(const GstCrowdBoxesMeta& meta, int width, int height, Detections
         "the memory of its GstCrowdBoxesMeta is too small for its capacity, is not aligned or cannot be mapped";
     return;
   }
+  if (*map.count > GST_CROWD_BOXES_MAX_CAPACITY) {
+    found.problem = "the count of its GstCrowdBoxesMeta is beyond any capacity: was it ever written?";
+    gst_crowd_boxes_unmap(&map);
+    return;
+  }
+  found.candidates.clear();
   const bool scaled = meta.frame_width > 0 && meta.frame_height > 0;
   const float sx = scaled ? static_cast<float>(width) / static_cast<float>(meta.frame_width) : 1;
   const float sy = scaled ? static_cast<float>(height) / static_cast<float>(meta.frame_height) : 1;

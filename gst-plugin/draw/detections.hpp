@@ -18,8 +18,9 @@ namespace crowd::draw {
  * - Survivors: each GstVideoRegionOfInterestMeta that is a detection and that no "nms" structure marks as not kept. A
  *   region is a detection if it has no parameters, or is one by meta/detection.hpp; others, say hints for an encoder,
  *   are left out. Its rectangle is the region's own, in pixels of the frame.
- * - Candidates: regions marked as not kept, and the boxes of the first GstCrowdBoxesMeta, scaled from the frame size
- *   that it names to this one.
+ * - Candidates: the boxes of the first GstCrowdBoxesMeta, scaled from the frame size that it names to this one. Where
+ *   there is none, or none that can be read, the regions marked as not kept: crowdnms mode=annotate gives each box a
+ *   region, and no candidate is read twice.
  */
 struct Detections {
   std::vector<Detection> survivors;

@@ -136,35 +136,45 @@ TEST(crowdoverlay, does_not_draw_on_the_frame_of_others) {
   EXPECT_EQ(bytes_of(out.get()), noise_with({outline(10, 7, 41, 29, red)}));
 }
 
-/// A frame with a candidate that is suppressed, one that is kept, and one in a GstCrowdBoxesMeta.
-Ref<GstBuffer> frame_with_all() {
+/// A frame with a candidate that is suppressed and one that is kept.
+Ref<GstBuffer> frame_with_regions() {
   auto buffer = noise();
   add_verdict(add_region(buffer.get(), 2, 2, 20, 20), false);
   add_verdict(add_region(buffer.get(), 5, 4, 22, 18), true, 3);
-  const Candidate candidate = {40, 10, 70, 48, 0.5F};
-  add_boxes(buffer.get(), std::span(&candidate, 1), {.frame_width = width, .frame_height = height});
+  return buffer;
+}
+
+/// As crowdnms mode=annotate leaves it: the boxes are still there, with one that is below the score threshold.
+Ref<GstBuffer> frame_with_all() {
+  auto buffer = frame_with_regions();
+  const Candidate candidates[] = {{2, 2, 22, 22, 0.75F}, {5, 4, 27, 22, 0.75F}, {40, 10, 70, 48, 0.5F}};
+  add_boxes(buffer.get(), candidates, {.frame_width = width, .frame_height = height});
   return buffer;
 }
 
 TEST(crowdoverlay, shows_survivors_candidates_or_both) {
   const auto suppressed = outline(2, 2, 22, 22, blue);
   const auto kept = outline(5, 4, 27, 22, red);
+  const auto kept_box = outline(5, 4, 27, 22, blue);
   const auto candidate = outline(40, 10, 70, 48, blue);
   const auto shown = [](const std::string& show) {
     return bytes_of(Overlay(plain + "show=" + show).pass(frame_with_all()).get());
   };
   EXPECT_EQ(shown("survivors"), noise_with({kept}));
-  EXPECT_EQ(shown("candidates"), noise_with({suppressed, candidate}));
-  EXPECT_EQ(shown("both"), noise_with({suppressed, candidate, kept}));
+  EXPECT_EQ(shown("candidates"), noise_with({suppressed, kept_box, candidate}));
+  EXPECT_EQ(shown("both"), noise_with({suppressed, kept_box, candidate, kept}));
+  const Overlay overlay(plain + "show=both");
+  EXPECT_EQ(bytes_of(overlay.pass(frame_with_regions()).get()), noise_with({suppressed, kept}));
 }
 
-TEST(crowdoverlay, counts_what_it_draws) {
+TEST(crowdoverlay, counts_what_it_draws_once) {
   const Overlay overlay("show=both");
   overlay.pass(frame_with_all());
+  overlay.pass(frame_with_regions());
   overlay.pass(noise());
-  EXPECT_EQ(overlay.stat("frames"), 2u);
-  EXPECT_EQ(overlay.stat("survivors"), 1u);
-  EXPECT_EQ(overlay.stat("candidates"), 2u);
+  EXPECT_EQ(overlay.stat("frames"), 3u);
+  EXPECT_EQ(overlay.stat("survivors"), 2u);
+  EXPECT_EQ(overlay.stat("candidates"), 3u + 1);
   EXPECT_EQ(overlay.stat("failures"), 0u);
 }
 
@@ -234,7 +244,7 @@ TEST(crowdoverlay, lets_frames_with_broken_candidates_go_on) {
 TEST(crowdoverlay, takes_a_count_above_the_capacity) {
   auto buffer = noise();
   const Candidate candidate = {40, 10, 70, 48, 0.5F};
-  add_boxes(buffer.get(), std::span(&candidate, 1), {.count = G_MAXUINT32});
+  add_boxes(buffer.get(), std::span(&candidate, 1), {.count = 1000});
   const Overlay overlay(plain + "show=candidates");
   EXPECT_EQ(bytes_of(overlay.pass(std::move(buffer)).get()), noise_with({outline(40, 10, 70, 48, blue)}));
 }

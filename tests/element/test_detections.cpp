@@ -97,4 +97,42 @@ TEST(regions, that_are_no_detection_are_left_out_by_both) {
   }
 }
 
+Detections read(GstBuffer* buffer) {
+  Detections found;
+  found.read(buffer, 640, 480);
+  return found;
+}
+
+TEST(boxes, count_the_overflow_as_candidates_up_to_the_most_there_can_be) {
+  for (const std::uint32_t count : {3u, GST_CROWD_BOXES_MAX_CAPACITY}) {
+    auto buffer = make_frame(640, 480);
+    add_boxes(buffer.get(), row_of_three, {.count = count});
+    const Detections found = read(buffer.get());
+    EXPECT_THAT(found.candidates, SizeIs(3));
+    EXPECT_EQ(found.summary.candidates, count);
+    EXPECT_EQ(found.problem, nullptr);
+  }
+}
+
+TEST(boxes, whose_count_cannot_be_are_a_problem_and_no_number) {
+  for (const std::uint32_t count : {GST_CROWD_BOXES_MAX_CAPACITY + 1, 0xdeadbeefu}) {
+    auto buffer = make_frame(640, 480);
+    add_boxes(buffer.get(), row_of_three, {.count = count});
+    const Detections found = read(buffer.get());
+    EXPECT_THAT(found.candidates, IsEmpty());
+    EXPECT_EQ(found.summary.candidates, 0u);
+    EXPECT_THAT(found.problem, testing::HasSubstr("count"));
+  }
+}
+
+TEST(boxes, that_crowdnms_annotates_are_read_once) {
+  NmsHarness nms("mode=annotate");
+  const auto out = nms.pass(row_of_three);
+  const Detections found = read(out.get());
+  EXPECT_THAT(found.survivors, SizeIs(2));
+  EXPECT_THAT(found.candidates, SizeIs(3));
+  EXPECT_EQ(found.summary.candidates, 3u);
+  EXPECT_EQ(found.summary.survivors, 2u);
+}
+
 }  // namespace
