@@ -105,7 +105,7 @@ Plan make_plan(const Call& call) {
           static_cast<std::size_t>(attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)))
     return plan;
   const bool has_clusters = attribute(cudaDevAttrComputeCapabilityMajor) >= 9;
-  if (has_clusters && (capacity <= tuning::fused_cluster_capacity || call.frame_count > 1)) {
+  if (has_clusters && (capacity <= tuning::fused_small_capacity || call.frame_count > 1)) {
     plan.group = capacity <= tuning::fused_small_capacity ? tuning::fused_small_group : tuning::fused_cluster;
     plan.barrier = Barrier::cluster;
   } else if (call.frame_count == 1 && attribute(cudaDevAttrCooperativeLaunch)) {
