@@ -28,6 +28,7 @@
 #include <gst/video/video.h>
 
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "draw/detections.hpp"
@@ -154,8 +155,8 @@ static std::span<const crowd::draw::Primitive> gst_crowd_overlay_compose(State& 
 }
 
 /** Returns why not, or null. */
-static const char* gst_crowd_overlay_draw(const State& state, GstBuffer* buffer,
-                                          std::span<const crowd::draw::Primitive> primitives) {
+static const char* gst_crowd_overlay_paint(const State& state, GstBuffer* buffer,
+                                           std::span<const crowd::draw::Primitive> primitives) {
   GstVideoFrame frame;
   // The frame's own reference would make the buffer, and with it the memory, read-only.
   const auto flags = static_cast<GstMapFlags>(int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF});
@@ -166,17 +167,26 @@ static const char* gst_crowd_overlay_draw(const State& state, GstBuffer* buffer,
   return nullptr;
 }
 
+/** Returns what is missing in the picture and why, or null. Composing keeps its memory; painting takes none. */
+static const char* gst_crowd_overlay_draw(State& state, GstBuffer* buffer, const Settings& settings) {
+  try {
+    const auto primitives = gst_crowd_overlay_compose(state, buffer, settings);
+    const char* failure = primitives.empty() ? nullptr : gst_crowd_overlay_paint(state, buffer, primitives);
+    return failure ? failure : state.detections.problem;
+  } catch (const std::bad_alloc&) {
+    state.detections = {};
+    state.scene = {};
+    return "there is no memory for so many boxes; set show=survivors, or lower the detector's capacity";
+  }
+}
+
 static GstFlowReturn gst_crowd_overlay_transform_ip(GstBaseTransform* transform, GstBuffer* buffer) {
   auto* self = GST_CROWD_OVERLAY(transform);
   State& state = *self->impl->state;
   GST_OBJECT_LOCK(self);
   const Settings settings = self->impl->settings;
   GST_OBJECT_UNLOCK(self);
-  const auto primitives = gst_crowd_overlay_compose(state, buffer, settings);
-  const char* problem = state.detections.problem;
-  if (!primitives.empty())
-    if (const char* failure = gst_crowd_overlay_draw(state, buffer, primitives))
-      problem = failure;
+  const char* problem = gst_crowd_overlay_draw(state, buffer, settings);
   if (problem && !std::exchange(state.warned, true))
     GST_WARNING_OBJECT(self, "a frame is not drawn as it should, see failures in stats: %s", problem);
   GST_OBJECT_LOCK(self);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "meta/detection.hpp"
@@ -57,6 +58,12 @@ const char* label_of(const GPtrArray* labels, int class_id) {
   return named ? static_cast<const char*>(g_ptr_array_index(labels, static_cast<guint>(class_id))) : nullptr;
 }
 
+struct Unmap {
+  void operator()(GstCrowdBoxesMap* map) const {
+    gst_crowd_boxes_unmap(map);
+  }
+};
+
 void read_boxes(const GstCrowdBoxesMeta& meta, int width, int height, Detections& found) {
   GstCrowdBoxesMap map;
   if (!meta.memory || !gst_crowd_boxes_map_memory(&map, meta.memory, meta.capacity, GST_MAP_READ)) {
@@ -64,9 +71,9 @@ void read_boxes(const GstCrowdBoxesMeta& meta, int width, int height, Detections
         "the memory of its GstCrowdBoxesMeta is too small for its capacity, is not aligned or cannot be mapped";
     return;
   }
+  const std::unique_ptr<GstCrowdBoxesMap, Unmap> mapped(&map);
   if (*map.count > GST_CROWD_BOXES_MAX_CAPACITY) {
     found.problem = "the count of its GstCrowdBoxesMeta is beyond any capacity: was it ever written?";
-    gst_crowd_boxes_unmap(&map);
     return;
   }
   found.candidates.clear();
@@ -74,13 +81,13 @@ void read_boxes(const GstCrowdBoxesMeta& meta, int width, int height, Detections
   const float sx = scaled ? static_cast<float>(width) / static_cast<float>(meta.frame_width) : 1;
   const float sy = scaled ? static_cast<float>(height) / static_cast<float>(meta.frame_height) : 1;
   const guint n = std::min(*map.count, map.capacity);
+  found.candidates.reserve(n);
   for (guint i = 0; i < n; i++) {
     const GstCrowdBox& box = map.boxes[i];
     found.candidates.push_back({box.x1 * sx, box.y1 * sy, box.x2 * sx, box.y2 * sy, map.scores[i], map.classes[i], 0,
                                 label_of(meta.labels, map.classes[i])});
   }
   found.summary.candidates = *map.count;
-  gst_crowd_boxes_unmap(&map);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ struct Detections {
   Summary summary{};
   const char* problem = nullptr;  ///< why the candidates of a GstCrowdBoxesMeta could not be read; null if they could
 
-  /** Reads `buffer`, whose frame has `width` times `height` pixels. Keeps its memory from call to call. */
+  /** Reads `buffer`, whose frame has `width` times `height` pixels. Keeps its memory from call to call. Throws
+   *  std::bad_alloc; drop the object then. */
   void read(GstBuffer* buffer, int width, int height);
 };
 

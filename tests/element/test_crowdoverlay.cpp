@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "memory_limit.hpp"
 #include "painted.hpp"
 #include "support.hpp"
 
@@ -239,6 +240,26 @@ TEST(crowdoverlay, lets_frames_with_broken_candidates_go_on) {
   }
   EXPECT_EQ(overlay.stat("failures"), 3u);
   EXPECT_EQ(warnings.count(), 1u);
+}
+
+TEST(crowdoverlay, lets_frames_go_on_with_more_boxes_than_there_is_memory_for) {
+  if (!MemoryLimit::limits_work)
+    GTEST_SKIP() << "a sanitizer";
+  const LogCounter warnings("crowdoverlay", GST_LEVEL_WARNING);
+  const Overlay overlay(plain + "show=both");
+  for (int i = 0; i < 2; i++) {
+    auto buffer = noise();
+    add_boxes(buffer.get(), std::vector<Candidate>(2'000'000, {2, 2, 22, 22, 0.5F}), {});
+    const MemoryLimit limit(48 << 20);
+    const auto out = overlay.pass(std::move(buffer));
+    ASSERT_NE(out, nullptr);
+    EXPECT_EQ(bytes_of(out.get()), noise_with({}));
+  }
+  EXPECT_EQ(overlay.stat("failures"), 2u);
+  EXPECT_EQ(warnings.count(), 1u);
+  EXPECT_THAT(warnings.last(), testing::HasSubstr("show=survivors"));
+  EXPECT_EQ(bytes_of(overlay.pass(frame_with_regions()).get()),
+            noise_with({outline(2, 2, 22, 22, blue), outline(5, 4, 27, 22, red)}));
 }
 
 TEST(crowdoverlay, takes_a_count_above_the_capacity) {
