@@ -22,9 +22,9 @@ enum class BackendChoice { automatic, cuda, cpu };
 
 /// With backend=auto, frames of fewer candidates than this are clustered on the CPU: below it the way to the GPU and
 /// back (copy, launch, wait) takes longer than the CPU does. On an H200 and its host (tests/bench/bench_crossover.py) a
-/// crowd of 1000 takes 54 us on the GPU and 42 us on the CPU, 2000 98 and 81, 3000 80 and 139, 8000 253 and 495; boxes
+/// crowd of 500 takes 38 us on the GPU and 20 us on the CPU, 1000 44 and 40, 2000 58 and 84, 8000 267 and 540; boxes
 /// that hardly overlap cross over at 500.
-constexpr std::uint32_t gpu_crossover = 2000;
+constexpr std::uint32_t gpu_crossover = 1000;
 
 class NmsEngine {
  public:

@@ -179,6 +179,13 @@ TEST(Cuda, agrees_on_every_path) {
                      everything(batch)))
         << method_names[path.method] << ' ' << path.distribution << " n=" << path.n << " seed=5";
   }
+  Batch batch = Batch::of(distribution("clustered").make(900, 6));
+  batch.frames = 3;
+  batch.capacity = 300;
+  batch.counts = {300, 0, 270};
+  EXPECT_TRUE(same(run_oracle(default_params(), batch, everything(batch)),
+                   run_cuda(default_params(), batch, everything(batch)), batch, everything(batch)))
+      << "greedy batch of 3, seed=6";
 }
 
 TEST(Cuda, refuses_what_the_hardware_cannot_do_with_a_remedy) {
