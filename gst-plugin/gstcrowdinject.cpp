@@ -51,6 +51,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -202,6 +203,20 @@ bool open_truth_file(GstCrowdInject* self, State& state, const std::string& loca
   return false;
 }
 
+bool open_source(GstCrowdInject* self, const Settings& settings, Stats& stats) {
+  std::optional<State>& state = self->priv->state;
+  auto source =
+      settings.location.empty() ? std::optional<scene::Source>(settings.scene) : open_recording(self, settings, stats);
+  if (!source)
+    return false;
+  state.emplace(std::move(*source), settings.numbering);
+  state->labels = new_labels(settings, state->source.labels());
+  if (open_truth_file(self, *state, settings.truth_location))
+    return true;
+  state.reset();
+  return false;
+}
+
 gboolean crowd_inject_start(GstBaseTransform* base) {
   auto* self = GST_CROWD_INJECT(base);
   Private& priv = *self->priv;
@@ -214,14 +229,14 @@ gboolean crowd_inject_start(GstBaseTransform* base) {
     return FALSE;
   }
   Stats stats;
-  auto source =
-      settings.location.empty() ? std::optional<scene::Source>(settings.scene) : open_recording(self, settings, stats);
-  if (!source)
-    return FALSE;
-  State& state = priv.state.emplace(std::move(*source), settings.numbering);
-  state.labels = new_labels(settings, state.source.labels());
-  if (!open_truth_file(self, state, settings.truth_location)) {
+  try {
+    if (!open_source(self, settings, stats))
+      return FALSE;
+  } catch (const std::bad_alloc&) {
     priv.state.reset();
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
+                      ("There is no memory for the candidates of \"%s\".", settings.location.c_str()),
+                      ("set location to a shorter recording"));
     return FALSE;
   }
   GST_OBJECT_LOCK(self);
@@ -353,8 +368,8 @@ bool attach_truth(State& state, GstBuffer* buffer, const std::vector<scene::Obje
   return true;
 }
 
-GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
-  auto* self = GST_CROWD_INJECT(base);
+// Throws std::bad_alloc.
+bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
   State& state = *self->priv->state;
   const GstClockTime stream_time = stream_time_of(self, buffer);
   if (GST_CLOCK_TIME_IS_VALID(stream_time))
@@ -371,12 +386,8 @@ GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffe
   remove_candidates(self, state, buffer);
   const auto clipped = attach_candidates(state, buffer, candidates, live.max_candidates);
   const bool wants_truth = live.truth && state.source.has_objects();
-  if (!clipped || (wants_truth && !attach_truth(state, buffer, objects))) {
-    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
-                      ("There is no memory for %zu candidates.", candidates.boxes.size()),
-                      ("lower candidates or max-candidates"));
-    return GST_FLOW_ERROR;
-  }
+  if (!clipped || (wants_truth && !attach_truth(state, buffer, objects)))
+    return false;
   if (state.truth_file && !state.truth_file->write(number, objects))
     drop_truth_file(self, state);
 
@@ -389,7 +400,20 @@ GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffe
   GST_OBJECT_UNLOCK(self);
   GST_LOG_OBJECT(self, "frame %" G_GUINT64_FORMAT ": %zu candidates, %zu objects", number, candidates.boxes.size(),
                  objects.size());
-  return GST_FLOW_OK;
+  return true;
+}
+
+GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffer) {
+  auto* self = GST_CROWD_INJECT(base);
+  try {
+    if (inject_into(self, buffer))
+      return GST_FLOW_OK;
+  } catch (const std::bad_alloc&) {
+    // As where GStreamer has no memory, below.
+  }
+  GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the candidates of a frame."),
+                    ("lower candidates or max-candidates, or set location to a recording of fewer candidates a frame"));
+  return GST_FLOW_ERROR;
 }
 
 void crowd_inject_set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {

@@ -10,10 +10,12 @@
 #include <vector>
 
 #include "crowdinject_support.hpp"
+#include "memory_limit.hpp"
 
 namespace {
 
 using namespace crowd::test;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -150,6 +152,42 @@ TEST(crowdinject, a_recording_has_no_truth_to_write) {
   const Inject inject("truth-location=/nowhere/gt.txt location=" + file.path);
   EXPECT_EQ(attached(inject.pass().get()).count, 1u);
   EXPECT_THAT(inject.next_message(GST_MESSAGE_WARNING), HasSubstr("A recording has no true objects"));
+}
+
+TEST(crowdinject, has_one_error_for_more_candidates_than_there_is_memory_for) {
+  if (!MemoryLimit::limits_work)
+    GTEST_SKIP() << "a sanitizer";
+  const Inject inject("candidates=16777216");
+  auto buffer = make_frame(640, 360);
+  {
+    const MemoryLimit limit(48 << 20);
+    EXPECT_EQ(gst_harness_push(inject.harness(), buffer.release()), GST_FLOW_ERROR);
+  }
+  EXPECT_THAT(inject.next_message(GST_MESSAGE_ERROR), HasSubstr("lower candidates"));
+  EXPECT_EQ(inject.next_message(GST_MESSAGE_ERROR), "");
+}
+
+TEST(crowdinject, has_one_error_for_a_recording_that_does_not_fit_into_memory) {
+  if (!MemoryLimit::limits_work)
+    GTEST_SKIP() << "a sanitizer";
+  std::string lines;
+  for (int i = 0; i < 2'000'000; i++)
+    lines += "1,-1,1,2,3,4,5\n";
+  const TemporaryFile file(lines);
+  lines = {};
+  const Ref<GstBus> bus(gst_bus_new());
+  const auto element = make_element("location=" + file.path);
+  gst_element_set_bus(element.get(), bus.get());
+  {
+    const MemoryLimit limit(48 << 20);
+    EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
+  }
+  const auto error = pop_message(bus.get(), GST_MESSAGE_ERROR);
+  ASSERT_NE(error, nullptr);
+  EXPECT_THAT(message_text(error.get()), AllOf(HasSubstr("no memory"), HasSubstr("location")));
+  EXPECT_EQ(pop_message(bus.get(), GST_MESSAGE_ERROR), nullptr);
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  gst_element_set_bus(element.get(), nullptr);
 }
 
 }  // namespace
