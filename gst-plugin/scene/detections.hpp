@@ -41,6 +41,11 @@ struct Detections {
     scores.clear();
     classes.clear();
   }
+  void resize(std::size_t n) {
+    boxes.resize(n);
+    scores.resize(n);
+    classes.resize(n);
+  }
   void add(const Box& box, float score, std::int32_t object_class) {
     boxes.push_back(box);
     scores.push_back(score);

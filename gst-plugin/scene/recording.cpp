@@ -95,9 +95,27 @@ void RecordingBuilder::end_line(std::uint64_t frame) {
     frames.push_back({frame, ended_, now - ended_});
   ended_ = now;
   accepted_lines_++;
+  named_.clear();
+  labels_before_ = recording_.labels_.size();
+  resolution_before_ = recording_.resolution_;
+}
+
+void RecordingBuilder::take_back() {
+  auto& labels = recording_.labels_;
+  for (const std::int32_t object_class : named_) {
+    std::string& label = labels[static_cast<std::size_t>(object_class)];
+    if (const auto at = classes_.find(label); at != classes_.end() && at->second == object_class)
+      classes_.erase(at);
+    label.clear();
+  }
+  named_.clear();
+  labels.resize(labels_before_);
+  recording_.resolution_ = resolution_before_;
+  recording_.candidates_.resize(ended_);
 }
 
 void RecordingBuilder::reject(BadLine bad) {
+  take_back();
   recording_.skipped_lines_++;
   if (!recording_.first_skipped_)
     recording_.first_skipped_ = std::move(bad);
@@ -117,6 +135,7 @@ void RecordingBuilder::name_class(std::int32_t object_class, const std::string& 
     labels.resize(at + 1);
   if (labels[at].empty()) {
     labels[at] = label;
+    named_.push_back(object_class);
     classes_.emplace(label, object_class);
   }
 }

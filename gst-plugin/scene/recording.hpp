@@ -21,7 +21,8 @@
  * pixels refer to, the same on every line that gives it; if none does, they refer to the frame they are put on. "score"
  * is 1 where missing. "class" is a number from 0; a "label" names it, and a label without a class gets the next free
  * one. An object may instead be one of DL Streamer's gvametaconvert: {"x", "y", "w", "h", "detection": {"confidence",
- * "label_id", "label"}}. Other members are not looked at. Several lines of one frame add up.
+ * "label_id", "label"}}; and a line with a "resolution" may lack "objects", which is a frame without any. Other members
+ * are not looked at. Several lines of one frame add up.
  *
  * In both formats blank lines are nothing, lines end in LF or CRLF, and boxes with odd values (NaN and infinite in
  * MOTChallenge files, negative sizes) are candidates like others: judging them is the NMS's business. A line that does

@@ -151,6 +151,8 @@ JsonLine read_line(JsonNode* root) {
       throw Misfit{"the width or height of \"resolution\" is not above 0"};
   }
   JsonNode* objects = json_object_get_member(object, "objects");
+  if (!objects && line.resolution)  // what gvametaconvert add-empty-results=true writes of a frame without objects
+    return line;
   if (!objects || !JSON_NODE_HOLDS_ARRAY(objects))
     throw Misfit{"no array \"objects\""};
   JsonArray* array = json_node_get_array(objects);

@@ -23,6 +23,7 @@ class RecordingBuilder {
     recording_.candidates_.add(box, score, object_class);
   }
   void end_line(std::uint64_t frame);
+  /** Counts a line that does not fit. Takes back all that was said since the last line ended. */
   void reject(BadLine bad);
 
   /** The first resolution wins; false if this one differs from it. */
@@ -42,16 +43,20 @@ class RecordingBuilder {
 
  private:
   void sort_by_frame();
+  void take_back();
 
   Recording recording_;
   std::size_t ended_ = 0; /**< candidates of the lines that have ended */
   std::uint64_t accepted_lines_ = 0;
   std::map<std::string, std::int32_t> classes_;
+  std::vector<std::int32_t> named_; /**< classes that this line names */
+  std::size_t labels_before_ = 0;   /**< as they were when the last line ended, like the next */
+  Size resolution_before_{0, 0};
 };
 
 /**
- * Takes one line, without its end and not blank, into the builder. Returns what is wrong with it if it does not fit;
- * nothing of it is taken then.
+ * Takes one line, without its end and not blank, into the builder. Returns what is wrong with it if it does not fit: it
+ * is to be rejected then.
  */
 class LineParser {
  public:

@@ -292,6 +292,31 @@ TEST(recording_jsonl, a_bad_line_still_is_a_frame_and_leaves_nothing_behind) {
   EXPECT_THAT(parsed.recording->labels(), IsEmpty());
 }
 
+TEST(recording_jsonl, a_line_with_a_resolution_and_no_objects_is_an_empty_frame) {
+  const Parsed parsed = parse(R"({"resolution": {"height": 50, "width": 100}, "source": "x", "timestamp": 0}
+{"objects": [{"box": [2,0,3,1]}]})",
+                              true);
+  ASSERT_TRUE(parsed.recording) << parsed.failure.message;
+  EXPECT_EQ(parsed.recording->length(), 2u);
+  EXPECT_EQ(parsed.recording->size(), 1u);
+  EXPECT_THAT(boxes(*parsed.recording, 0), IsEmpty());
+  EXPECT_EQ(parsed.recording->resolution().width, 100);
+}
+
+// A class of the highest number leaves no free one, so the line is refused after all else in it was good.
+TEST(recording_jsonl, a_line_refused_at_its_last_label_leaves_nothing_behind) {
+  const Parsed parsed = parse(R"({"objects": [{"box": [0,0,1,1], "class": 1, "label": "dog"}]}
+{"resolution": {"width": 100, "height": 50}, "objects": [{"box": [0,0,1,1], "class": 0, "label": "cat"}, {"box": [0,0,1,1], "class": 65535, "label": "last"}, {"box": [0,0,1,1], "label": "too many"}]}
+{"resolution": {"width": 200, "height": 50}, "objects": [{"box": [2,0,3,1], "label": "cat"}, {"box": [2,0,3,1], "label": "dog"}]})");
+  ASSERT_TRUE(parsed.recording) << parsed.failure.message;
+  EXPECT_EQ(parsed.recording->skipped_lines(), 1u);
+  EXPECT_EQ(parsed.recording->first_skipped()->reason, "more than 65536 different labels");
+  EXPECT_EQ(parsed.recording->resolution().width, 200);
+  EXPECT_EQ(parsed.recording->size(), 3u);
+  EXPECT_THAT(classes(*parsed.recording, 2), ElementsAre(2, 1));
+  EXPECT_THAT(parsed.recording->labels(), ElementsAre("class-0", "dog", "cat"));
+}
+
 TEST(recording_jsonl, what_does_not_fit_is_named) {
   EXPECT_THAT(json_reason(R"({"objects": [{"box": [1, 2, 3)"), HasSubstr("not JSON: "));
   EXPECT_THAT(json_reason(R"({"objects": [{"box": [NaN, 2, 3, 4]}]})"), HasSubstr("not JSON: "));
