@@ -61,6 +61,7 @@
 #include "memorypool.hpp"
 #include "scene/source.hpp"
 #include "scene/truth_file.hpp"
+#include "transform.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(crowd_inject_debug);
 #define GST_CAT_DEFAULT crowd_inject_debug
@@ -294,13 +295,6 @@ gboolean crowd_inject_sink_event(GstBaseTransform* base, GstEvent* event) {
   return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(base, event);
 }
 
-GstClockTime stream_time_of(GstCrowdInject* self, GstBuffer* buffer) {
-  const GstSegment* segment = &GST_BASE_TRANSFORM(self)->segment;
-  if (segment->format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(buffer))
-    return GST_CLOCK_TIME_NONE;
-  return gst_segment_to_stream_time(segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
-}
-
 guint64 number_of(GstCrowdInject* self, State& state, GstClockTime stream_time) {
   const guint64 counted = state.next_number++;
   if (state.numbering == Numbering::counter)
@@ -312,15 +306,6 @@ guint64 number_of(GstCrowdInject* self, State& state, GstClockTime stream_time) 
     GST_WARNING_OBJECT(self, "numbering=timestamp, but there is no %s: counting buffers instead",
                        state.fps_n > 0 ? "timestamp on the buffer" : "framerate in the caps; put a videorate before");
   return counted;
-}
-
-void remove_candidates(GstCrowdInject* self, State& state, GstBuffer* buffer) {
-  while (GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer)) {
-    if (!std::exchange(state.warned_of_candidates, true))
-      GST_WARNING_OBJECT(self, "frames already carry candidates, these are replaced; use one source of candidates");
-    if (!gst_buffer_remove_meta(buffer, &meta->meta))
-      break;
-  }
 }
 
 // The number of candidates that did not fit, or nothing if there is no memory.
@@ -371,19 +356,17 @@ bool attach_truth(State& state, GstBuffer* buffer, const std::vector<scene::Obje
 // Throws std::bad_alloc.
 bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
   State& state = *self->priv->state;
-  const GstClockTime stream_time = stream_time_of(self, buffer);
-  if (GST_CLOCK_TIME_IS_VALID(stream_time))
-    gst_object_sync_values(GST_OBJECT(self), stream_time);
   GST_OBJECT_LOCK(self);
   const LiveSettings live = self->priv->settings.live;
   GST_OBJECT_UNLOCK(self);
 
-  const guint64 number = number_of(self, state, stream_time);
+  const guint64 number = number_of(self, state, stream_time_of(GST_BASE_TRANSFORM(self), buffer));
   const scene::Size frame{static_cast<float>(state.width), static_cast<float>(state.height)};
   const scene::DetectionsView candidates = state.source.frame({number, frame, live.candidates, live.loop});
   const auto& objects = state.source.objects();
 
-  remove_candidates(self, state, buffer);
+  if (remove_candidates(buffer) && !std::exchange(state.warned_of_candidates, true))
+    GST_WARNING_OBJECT(self, "frames already carry candidates, these are replaced; use one source of candidates");
   const auto clipped = attach_candidates(state, buffer, candidates, live.max_candidates);
   const bool wants_truth = live.truth && state.source.has_objects();
   if (!clipped || (wants_truth && !attach_truth(state, buffer, objects)))
@@ -471,6 +454,7 @@ static void gst_crowd_inject_class_init(GstCrowdInjectClass* klass) {
   transform_class->stop = crowd_inject_stop;
   transform_class->set_caps = crowd_inject_set_caps;
   transform_class->sink_event = crowd_inject_sink_event;
+  transform_class->before_transform = sync_controlled_properties;
   transform_class->transform_ip = crowd_inject_transform_ip;
   transform_class->passthrough_on_same_caps = FALSE;
 }

@@ -53,6 +53,7 @@
 #include "meta/adapter.hpp"
 #include "nmsengine.hpp"
 #include "nmssettings.hpp"
+#include "transform.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(gst_crowd_nms_debug);
 #define GST_CAT_DEFAULT gst_crowd_nms_debug
@@ -331,13 +332,6 @@ GstFlowReturn cluster(GstCrowdNms* self, GstBuffer* buffer, const NmsSettings& s
 
 }  // namespace
 
-static void gst_crowd_nms_before_transform(GstBaseTransform* trans, GstBuffer* buffer) {
-  const GstClockTime stream_time =
-      gst_segment_to_stream_time(&trans->segment, trans->segment.format, GST_BUFFER_PTS(buffer));
-  if (trans->segment.format == GST_FORMAT_TIME && GST_CLOCK_TIME_IS_VALID(stream_time))
-    gst_object_sync_values(GST_OBJECT(trans), stream_time);
-}
-
 static GstFlowReturn gst_crowd_nms_transform_ip(GstBaseTransform* trans, GstBuffer* buffer) {
   auto* self = GST_CROWD_NMS(trans);
   const NmsSettings settings = copy_settings(self);
@@ -497,7 +491,7 @@ static void gst_crowd_nms_class_init(GstCrowdNmsClass* klass) {
   element_class->set_context = gst_crowd_nms_set_context;
 
   trans_class->passthrough_on_same_caps = FALSE;
-  trans_class->before_transform = gst_crowd_nms_before_transform;
+  trans_class->before_transform = crowd::sync_controlled_properties;
   trans_class->transform_ip = gst_crowd_nms_transform_ip;
   trans_class->set_caps = gst_crowd_nms_set_caps;
   trans_class->start = gst_crowd_nms_start;

@@ -34,6 +34,7 @@
 #include "draw/detections.hpp"
 #include "draw/frame.hpp"
 #include "draw/scene.hpp"
+#include "transform.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(crowd_overlay_debug);
 #define GST_CAT_DEFAULT crowd_overlay_debug
@@ -126,15 +127,6 @@ static gboolean gst_crowd_overlay_stop(GstBaseTransform* transform) {
 
 static gboolean gst_crowd_overlay_set_caps(GstBaseTransform* transform, GstCaps* caps, GstCaps*) {
   return gst_video_info_from_caps(&GST_CROWD_OVERLAY(transform)->impl->state->info, caps);
-}
-
-static void gst_crowd_overlay_before_transform(GstBaseTransform* transform, GstBuffer* buffer) {
-  const GstSegment& segment = transform->segment;
-  if (segment.format != GST_FORMAT_TIME)
-    return;
-  const GstClockTime time = gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
-  if (GST_CLOCK_TIME_IS_VALID(time))
-    gst_object_sync_values(GST_OBJECT(transform), time);
 }
 
 /** Says what to draw on the frame. */
@@ -378,7 +370,7 @@ static void gst_crowd_overlay_class_init(GstCrowdOverlayClass* klass) {
   transform_class->start = gst_crowd_overlay_start;
   transform_class->stop = gst_crowd_overlay_stop;
   transform_class->set_caps = gst_crowd_overlay_set_caps;
-  transform_class->before_transform = gst_crowd_overlay_before_transform;
+  transform_class->before_transform = crowd::sync_controlled_properties;
   transform_class->transform_ip = gst_crowd_overlay_transform_ip;
   transform_class->passthrough_on_same_caps = FALSE;
 }

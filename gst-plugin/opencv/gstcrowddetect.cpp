@@ -48,6 +48,8 @@
 
 #include "detectsettings.hpp"
 #include "luma.hpp"
+#include "memorypool.hpp"
+#include "transform.hpp"
 #include "windows.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(crowd_detect_debug);
@@ -66,16 +68,9 @@ struct Stats {
   guint64 search_us = 0;
 };
 
-struct MemoryUnref {
-  void operator()(GstMemory* memory) const {
-    gst_memory_unref(memory);
-  }
-};
-using MemoryRef = std::unique_ptr<GstMemory, MemoryUnref>;
-
 /** Candidates of the last search, which later frames of the interval share. */
 struct Found {
-  MemoryRef memory;
+  crowd::MemoryRef memory;
   guint capacity = 0;
   guint64 age = 0;
 };
@@ -248,16 +243,6 @@ static void gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffe
   GST_OBJECT_UNLOCK(self);
 }
 
-// Readers look at the first meta of a buffer alone.
-static void gst_crowd_detect_remove_candidates(GstCrowdDetect* self, State& state, GstBuffer* buffer) {
-  while (GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer)) {
-    if (!std::exchange(state.warned_of_candidates, true))
-      GST_WARNING_OBJECT(self, "frames already carry candidates, these are replaced; use one source of candidates");
-    if (!gst_buffer_remove_meta(buffer, &meta->meta))
-      break;
-  }
-}
-
 static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, GstBuffer* buffer) {
   auto* self = GST_CROWD_DETECT(transform);
   State& state = *self->impl->state;
@@ -271,7 +256,8 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("No memory left for the candidates of a frame."), (nullptr));
     return GST_FLOW_ERROR;
   }
-  gst_crowd_detect_remove_candidates(self, state, buffer);
+  if (crowd::remove_candidates(buffer) && !std::exchange(state.warned_of_candidates, true))
+    GST_WARNING_OBJECT(self, "frames already carry candidates, these are replaced; use one source of candidates");
   gst_buffer_add_crowd_boxes_meta(buffer, gst_memory_ref(state.found.memory.get()), state.found.capacity,
                                   static_cast<guint>(GST_VIDEO_INFO_WIDTH(&state.info)),
                                   static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&state.info)), state.labels.get());

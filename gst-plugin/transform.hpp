@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What our elements, all of them base transforms, do alike. Header only, for every plugin.
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+#include <gst/crowd/gstcrowdboxesmeta.h>
+#include <gst/gst.h>
+
+namespace crowd {
+
+/// Stream time of a buffer; GST_CLOCK_TIME_NONE outside time segments and without a timestamp.
+inline GstClockTime stream_time_of(const GstBaseTransform* transform, GstBuffer* buffer) {
+  const GstSegment* segment = &transform->segment;
+  if (segment->format != GST_FORMAT_TIME || !GST_BUFFER_PTS_IS_VALID(buffer))
+    return GST_CLOCK_TIME_NONE;
+  return gst_segment_to_stream_time(segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer));
+}
+
+/// Sets controlled properties to their values at the buffer's stream time; for GstBaseTransformClass.before_transform.
+inline void sync_controlled_properties(GstBaseTransform* transform, GstBuffer* buffer) {
+  const GstClockTime time = stream_time_of(transform, buffer);
+  if (GST_CLOCK_TIME_IS_VALID(time))
+    gst_object_sync_values(GST_OBJECT(transform), time);
+}
+
+/// Takes all candidates off a buffer, as readers look at the first GstCrowdBoxesMeta alone. Whether there were any.
+inline bool remove_candidates(GstBuffer* buffer) {
+  bool any = false;
+  while (GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer)) {
+    any = true;
+    if (!gst_buffer_remove_meta(buffer, &meta->meta))
+      break;
+  }
+  return any;
+}
+
+}  // namespace crowd
