@@ -38,6 +38,7 @@
 #include <gst/video/video.h>
 
 #include <algorithm>
+#include <bit>
 #include <filesystem>
 #include <memory>
 #include <new>
@@ -83,6 +84,8 @@ struct State {
   cv::Mat grey;
   std::vector<crowd::Window> windows;
   Found found;
+  crowd::MemoryPool pool{gst_crowd_boxes_memory_new};
+  guint room = 64;
   bool warned = false;
   bool warned_of_candidates = false;
 };
@@ -204,10 +207,14 @@ static std::string gst_crowd_detect_find(State& state, GstBuffer* buffer, const 
   return reason;
 }
 
-static Found gst_crowd_detect_pack(const std::vector<crowd::Window>& windows, std::size_t count) {
+// Room grows in steps of powers of two, so that memories are used again. It is never beyond max-candidates: readers
+// take as many boxes as there is room for, and a count above it as overflow.
+static Found gst_crowd_detect_pack(State& state, std::size_t count, guint max_candidates) {
+  const std::vector<crowd::Window>& windows = state.windows;
+  state.room = std::max(state.room, std::bit_ceil(static_cast<guint>(windows.size())));
   Found found;
-  found.capacity = std::max<guint>(static_cast<guint>(windows.size()), 1);
-  found.memory.reset(gst_crowd_boxes_memory_new(found.capacity));
+  found.capacity = std::min(state.room, max_candidates);
+  found.memory = state.pool.acquire(found.capacity);
   GstCrowdBoxesMap map;
   if (!found.memory || !gst_crowd_boxes_map_memory(&map, found.memory.get(), found.capacity, GST_MAP_WRITE))
     return {};
@@ -228,7 +235,7 @@ static void gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffe
   const std::string failure = gst_crowd_detect_find(state, buffer, settings.search);
   const std::size_t count = state.windows.size();
   crowd::keep_best(state.windows, settings.max_candidates);
-  state.found = gst_crowd_detect_pack(state.windows, count);
+  state.found = gst_crowd_detect_pack(state, count, settings.max_candidates);
   const gint64 end = g_get_monotonic_time();
   if (!failure.empty() && !std::exchange(state.warned, true))
     GST_WARNING_OBJECT(self, "a frame was not searched, see failures in stats: %s", failure.c_str());

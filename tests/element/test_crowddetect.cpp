@@ -212,6 +212,23 @@ TEST(crowddetect, copies_and_changes_no_pixels) {
   }
 }
 
+TEST(crowddetect, writes_into_the_memory_of_frames_that_are_gone) {
+  const auto harness = harness_of(quick);
+  bool freed = false;
+  for (int i = 0; i < 4; i++) {
+    const auto out = pass(harness, frame_of(picture_of_people(), "GRAY8"));
+    const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(out.get());
+    ASSERT_NE(meta, nullptr);
+    if (i == 0)
+      gst_mini_object_weak_ref(
+          GST_MINI_OBJECT(meta->memory), [](gpointer data, GstMiniObject*) { *static_cast<bool*>(data) = true; },
+          &freed);
+  }
+  EXPECT_FALSE(freed);
+  gst_element_set_state(harness->element, GST_STATE_NULL);
+  EXPECT_TRUE(freed) << "kept after the stop";
+}
+
 TEST(crowddetect, keeps_the_best_and_counts_the_rest) {
   const auto all = read(pass(harness_of(quick), frame_of(picture_of_people(), "GRAY8")).get());
   ASSERT_GT(all.count, 3u);
