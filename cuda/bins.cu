@@ -26,10 +26,6 @@ struct Bounds {
   std::uint32_t x1, y1, x2, y2;
 };
 
-__device__ float from_key(std::uint32_t key) {
-  return __uint_as_float(key & 0x80000000u ? key & 0x7fffffffu : ~key);
-}
-
 __device__ unsigned cell_along(float at, float from, float to) {
   const float scaled = (at - from) / (to - from) * side;
   return scaled > 0 ? min(static_cast<unsigned>(min(scaled, 65536.0f)), side - 1) : 0;
@@ -43,8 +39,8 @@ __device__ unsigned spread(unsigned v) {
 }
 
 __device__ unsigned cell_of(const Bounds& bounds, float4 b) {
-  return spread(cell_along(b.x, from_key(bounds.x1), from_key(bounds.x2))) |
-         spread(cell_along(b.y, from_key(bounds.y1), from_key(bounds.y2))) << 1;
+  return spread(cell_along(b.x, key_score(bounds.x1), key_score(bounds.x2))) |
+         spread(cell_along(b.y, key_score(bounds.y1), key_score(bounds.y2))) << 1;
 }
 
 __device__ void measure(const Frames& frames, const Scratch& scratch, std::uint32_t frame, Bounds& bounds) {
@@ -117,8 +113,8 @@ __global__ void __launch_bounds__(tuning::pair_tile) bound_tiles(Frames frames, 
   }
   __syncthreads();
   if (threadIdx.x == 0)
-    list.bounds[static_cast<std::size_t>(frame) * gridDim.x + blockIdx.x] = {from_key(bounds.x1), from_key(bounds.y1),
-                                                                             from_key(bounds.x2), from_key(bounds.y2)};
+    list.bounds[static_cast<std::size_t>(frame) * gridDim.x + blockIdx.x] = {
+        key_score(bounds.x1), key_score(bounds.y1), key_score(bounds.x2), key_score(bounds.y2)};
 }
 
 }  // namespace

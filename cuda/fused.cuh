@@ -95,10 +95,6 @@ struct Control {
   std::uint32_t crowding[tuning::fused_group_max];
 };
 
-__device__ inline float from_key(std::uint32_t key) {
-  return __uint_as_float(key & 0x80000000u ? key & 0x7fffffffu : ~key);
-}
-
 __device__ inline Extent empty_extent() {
   return {~0u, ~0u, 0, 0};
 }
@@ -146,7 +142,7 @@ __device__ inline float4 reduce_extent(Control& control, const Extent& mine) {
     control.partial[threadIdx.x / warp_size] = of_warp;
   __syncthreads();
   const Extent all = warp_join(lane < warps ? control.partial[lane] : empty_extent());
-  return {from_key(all.x1), from_key(all.y1), from_key(all.x2), from_key(all.y2)};
+  return {key_score(all.x1), key_score(all.y1), key_score(all.x2), key_score(all.y2)};
 }
 
 /// The plane cut into one tile per block of the group. Column and row of a point are monotone in its coordinates, in

@@ -25,6 +25,14 @@ CROWD_HD inline std::uint32_t score_key(float score) {
   return (bits & 0x80000000u) ? ~bits : bits | 0x80000000u;
 }
 
+/// The score that a key was made of; not for the key of NaN.
+CROWD_HD inline float key_score(std::uint32_t key) {
+  const std::uint32_t bits = (key & 0x80000000u) ? key & 0x7fffffffu : ~key;
+  float score;
+  std::memcpy(&score, &bits, sizeof score);
+  return score;
+}
+
 /// A key that is larger the better the rank: score descending, then index ascending. Keys of one frame are distinct,
 /// and no key of a candidate is 0.
 CROWD_HD inline std::uint64_t rank_key(float score, std::uint32_t index) {

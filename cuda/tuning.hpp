@@ -40,9 +40,9 @@ constexpr unsigned fused_capacity = 6144;
 constexpr unsigned fused_hit_words = 2048;
 /// Most blocks of a frame.
 constexpr unsigned fused_group_max = 128;
-/// Frames of up to this capacity are left to a thread-block cluster of fused_small_group; above it a frame gets the whole
-/// chip, a frame of a batch a cluster of fused_cluster. At 600 crowded candidates a cluster of 16 took 24 us, the chip
-/// 19; at 1000 45 and 21; at 2000 78 and 33 (H200, greedy, back to back in a graph).
+/// Frames of up to this capacity are left to a thread-block cluster of fused_small_group; above it a frame gets the
+/// whole chip, a frame of a batch a cluster of fused_cluster. At 600 crowded candidates a cluster of 16 took 24 us, the
+/// chip 19; at 1000 45 and 21; at 2000 78 and 33 (H200, greedy, back to back in a graph).
 constexpr unsigned fused_small_capacity = 256;
 constexpr unsigned fused_small_group = 8;
 constexpr unsigned fused_cluster = 16;

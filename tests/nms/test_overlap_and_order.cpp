@@ -173,6 +173,8 @@ TEST(Order, keys_rise_with_scores) {
   const float scores[] = {-inf, -3.4028235e38f, -1, -1e-38f, -1e-45f, 0, 1e-45f, 1e-38f, 0.5f, 1, 3.4028235e38f, inf};
   for (std::size_t i = 1; i < std::size(scores); ++i)
     EXPECT_LT(score_key(scores[i - 1]), score_key(scores[i])) << scores[i];
+  for (const float score : scores)
+    EXPECT_EQ(key_score(score_key(score)), score);
   EXPECT_EQ(score_key(-0.0f), score_key(0.0f));
   EXPECT_LT(score_key(nan), score_key(-inf));
   EXPECT_EQ(score_key(nan), score_key(-nan));
