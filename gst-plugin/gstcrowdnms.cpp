@@ -44,7 +44,6 @@
 #include "gstcrowdnms.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +52,7 @@
 #include "meta/adapter.hpp"
 #include "nmsengine.hpp"
 #include "nmssettings.hpp"
+#include "nmsstats.hpp"
 #include "transform.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(gst_crowd_nms_debug);
@@ -61,33 +61,6 @@ GST_DEBUG_CATEGORY_STATIC(gst_crowd_nms_debug);
 namespace {
 
 using namespace crowd;
-
-/// Sums since the element started, and the last frame.
-struct Stats {
-  guint64 frames = 0;
-  guint64 frames_on_gpu = 0;
-  guint64 broken_metas = 0;
-  guint64 candidates = 0;
-  guint64 survivors = 0;
-  guint64 suppressed = 0;
-  guint64 invalid = 0;
-  guint64 below_threshold = 0;
-  guint64 overflow = 0;
-  guint64 clipped = 0;
-  GstClockTime nms_time = 0;
-  CrowdNmsReport last{};
-  GstClockTime last_nms_time = 0;
-  const char* backend = "none";
-  std::optional<CrowdNmsMethod> method;  // of the last frame
-};
-
-guint suppressed(const CrowdNmsReport& report) {
-  return report.candidates - report.overflow - report.invalid - report.below_threshold - report.survivors;
-}
-
-const char* backend_name(CrowdNmsBackend backend) {
-  return backend == CROWD_NMS_BACKEND_CUDA ? "cuda" : "cpu";
-}
 
 /// From start() to stop(), used by the streaming thread alone.
 struct State {
@@ -106,7 +79,7 @@ struct State {
 
 struct GstCrowdNmsPrivate {
   NmsSettings settings;  // under the object lock, like stats
-  Stats stats;
+  NmsStats stats;
   CudaDevice device;
   NmsEngine engine{device};
   State state;
@@ -133,58 +106,21 @@ NmsSettings copy_settings(GstCrowdNms* self) {
 
 GstStructure* stats_structure(GstCrowdNms* self) {
   GST_OBJECT_LOCK(self);
-  const Stats s = self->p->stats;
-  const CrowdNmsMethod method = s.method.value_or(self->p->settings.params.method);
+  const NmsStats stats = self->p->stats;
+  const CrowdNmsMethod method = self->p->settings.params.method;
   GST_OBJECT_UNLOCK(self);
-  return gst_structure_new(
-      "crowdnms", "frames", G_TYPE_UINT64, s.frames, "frames-on-gpu", G_TYPE_UINT64, s.frames_on_gpu, "candidates",
-      G_TYPE_UINT64, s.candidates, "survivors", G_TYPE_UINT64, s.survivors, "suppressed", G_TYPE_UINT64, s.suppressed,
-      "invalid", G_TYPE_UINT64, s.invalid, "below-threshold", G_TYPE_UINT64, s.below_threshold, "overflow",
-      G_TYPE_UINT64, s.overflow, "clipped", G_TYPE_UINT64, s.clipped, "broken-metas", G_TYPE_UINT64, s.broken_metas,
-      "nms-time", G_TYPE_UINT64, s.nms_time, "last-candidates", G_TYPE_UINT, s.last.candidates, "last-survivors",
-      G_TYPE_UINT, s.last.survivors, "last-suppressed", G_TYPE_UINT, suppressed(s.last), "last-invalid", G_TYPE_UINT,
-      s.last.invalid, "last-below-threshold", G_TYPE_UINT, s.last.below_threshold, "last-overflow", G_TYPE_UINT,
-      s.last.overflow, "last-clipped", G_TYPE_UINT, s.last.clipped, "last-nms-time", G_TYPE_UINT64, s.last_nms_time,
-      "backend", G_TYPE_STRING, s.backend, "method", G_TYPE_STRING, method_nick(method), nullptr);
+  return stats.structure(method);
 }
 
 void count_frame(GstCrowdNms* self, const NmsEngine::Result* result, bool broken) {
   GST_OBJECT_LOCK(self);
-  Stats& s = self->p->stats;
-  s.frames++;
-  s.method = self->p->state.config.params.method;
-  s.broken_metas += broken;
-  s.last = result ? result->report : CrowdNmsReport{};
-  s.last_nms_time = result ? result->time : 0;
-  s.candidates += s.last.candidates;
-  s.survivors += s.last.survivors;
-  s.suppressed += suppressed(s.last);
-  s.invalid += s.last.invalid;
-  s.below_threshold += s.last.below_threshold;
-  s.overflow += s.last.overflow;
-  s.clipped += s.last.clipped;
-  s.nms_time += s.last_nms_time;
-  if (result) {
-    s.backend = backend_name(result->backend);
-    s.frames_on_gpu += result->backend == CROWD_NMS_BACKEND_CUDA;
-  }
+  self->p->stats.count(result, broken, self->p->state.config.params.method);
   GST_OBJECT_UNLOCK(self);
 }
 
 void post_frame_message(GstCrowdNms* self, GstBuffer* buffer) {
-  const GstSegment* segment = &GST_BASE_TRANSFORM(self)->segment;
-  const GstClockTime pts = GST_BUFFER_PTS(buffer);
-  const bool timed = segment->format == GST_FORMAT_TIME;
-  const guint64 running = timed ? gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts) : GST_CLOCK_TIME_NONE;
-  const guint64 stream = timed ? gst_segment_to_stream_time(segment, GST_FORMAT_TIME, pts) : GST_CLOCK_TIME_NONE;
-  const Stats& s = self->p->stats;  // written by this thread only
-  GstStructure* message = gst_structure_new(
-      "crowdnms", "timestamp", G_TYPE_UINT64, pts, "stream-time", G_TYPE_UINT64, stream, "running-time", G_TYPE_UINT64,
-      running, "duration", G_TYPE_UINT64, GST_BUFFER_DURATION(buffer), "candidates", G_TYPE_UINT, s.last.candidates,
-      "survivors", G_TYPE_UINT, s.last.survivors, "suppressed", G_TYPE_UINT, suppressed(s.last), "invalid", G_TYPE_UINT,
-      s.last.invalid, "below-threshold", G_TYPE_UINT, s.last.below_threshold, "overflow", G_TYPE_UINT, s.last.overflow,
-      "clipped", G_TYPE_UINT, s.last.clipped, "nms-time", G_TYPE_UINT64, s.last_nms_time, "backend", G_TYPE_STRING,
-      s.backend, "method", G_TYPE_STRING, method_nick(self->p->state.config.params.method), nullptr);
+  // Read without the lock: written by this thread only.
+  GstStructure* message = self->p->stats.message(GST_BASE_TRANSFORM(self)->segment, buffer);
   gst_element_post_message(GST_ELEMENT(self), gst_message_new_element(GST_OBJECT(self), message));
 }
 
@@ -345,7 +281,8 @@ static GstFlowReturn gst_crowd_nms_transform_ip(GstBaseTransform* trans, GstBuff
     if (const GstFlowReturn flow = cluster(self, buffer, settings, source_row); flow != GST_FLOW_OK)
       return flow;
   }
-  GST_LOG_OBJECT(self, "%u candidates, %u survivors", self->p->stats.last.candidates, self->p->stats.last.survivors);
+  GST_LOG_OBJECT(self, "%u candidates, %u survivors", self->p->stats.last().candidates,
+                 self->p->stats.last().survivors);
   if (settings.post_messages)
     post_frame_message(self, buffer);
   return GST_FLOW_OK;
@@ -380,7 +317,7 @@ static gboolean gst_crowd_nms_start(GstBaseTransform* trans) {
   for (const meta::AdapterRow& row : meta::adapter_rows())
     state.adapters.push_back(row.make());
   GST_OBJECT_LOCK(self);
-  self->p->stats = Stats{};
+  self->p->stats = NmsStats{};
   GST_OBJECT_UNLOCK(self);
 
   std::string problem;

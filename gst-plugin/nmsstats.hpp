@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What crowdnms counts, and how it tells: the property `stats` and the element message. Not locked here.
+#pragma once
+
+#include <crowd/nms.h>
+#include <gst/gst.h>
+
+#include <optional>
+
+#include "nmsengine.hpp"
+
+namespace crowd {
+
+class NmsStats {
+ public:
+  /// A frame has gone through with this method; no result: it had no candidates, or broken ones.
+  void count(const NmsEngine::Result* result, bool broken, CrowdNmsMethod method);
+
+  /// The value of the property; `method` stands in until a frame has gone through.
+  GstStructure* structure(CrowdNmsMethod method) const;
+
+  /// The element message on the last frame counted.
+  GstStructure* message(const GstSegment& segment, const GstBuffer* buffer) const;
+
+  const CrowdNmsReport& last() const {
+    return last_;
+  }
+
+ private:
+  guint64 frames_ = 0;
+  guint64 frames_on_gpu_ = 0;
+  guint64 broken_metas_ = 0;
+  guint64 candidates_ = 0;
+  guint64 survivors_ = 0;
+  guint64 suppressed_ = 0;
+  guint64 invalid_ = 0;
+  guint64 below_threshold_ = 0;
+  guint64 overflow_ = 0;
+  guint64 clipped_ = 0;
+  GstClockTime nms_time_ = 0;
+  CrowdNmsReport last_{};
+  GstClockTime last_nms_time_ = 0;
+  const char* backend_ = "none";
+  std::optional<CrowdNmsMethod> method_;  // of the last frame
+};
+
+}  // namespace crowd
