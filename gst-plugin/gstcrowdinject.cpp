@@ -50,7 +50,6 @@
 #include "gstcrowdinject.h"
 
 #include <algorithm>
-#include <bit>
 #include <new>
 #include <optional>
 #include <utility>
@@ -62,6 +61,7 @@
 #include "scene/source.hpp"
 #include "scene/truth_file.hpp"
 #include "transform.hpp"
+#include "truthwriter.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(crowd_inject_debug);
 #define GST_CAT_DEFAULT crowd_inject_debug
@@ -74,16 +74,6 @@ using inject::Numbering;
 using inject::Settings;
 
 static_assert(sizeof(scene::Box) == sizeof(GstCrowdBox));
-
-GstMemory* truth_memory_new(guint capacity) {
-  return gst_allocator_alloc(nullptr, sizeof(GstCrowdTruthObject) * capacity, nullptr);
-}
-
-// Room for n in steps of powers of two, so that a crowd that grows does not ask for a new memory on each frame.
-guint room_for(std::size_t n) {
-  constexpr std::size_t least = 64, most = GST_CROWD_BOXES_MAX_CAPACITY;
-  return static_cast<guint>(n >= most ? most : std::max(std::bit_ceil(n), least));
-}
 
 // From start to stop.
 struct State {
@@ -99,9 +89,8 @@ struct State {
   GPtrArray* labels = nullptr;
   std::optional<scene::TruthFile> truth_file;
   MemoryPool boxes_pool{gst_crowd_boxes_memory_new};
-  MemoryPool truth_pool{truth_memory_new};
+  TruthWriter truth;
   guint capacity = 0;
-  guint truth_capacity = 0;
   guint64 next_number = 0;
   bool warned_of_candidates = false;
   bool warned_of_timestamps = false;
@@ -330,29 +319,6 @@ std::optional<std::size_t> attach_candidates(State& state, GstBuffer* buffer, co
   return candidates.boxes.size() - n;
 }
 
-bool attach_truth(State& state, GstBuffer* buffer, const std::vector<scene::Object>& objects) {
-  state.truth_capacity = std::max(state.truth_capacity, room_for(objects.size()));
-  const MemoryRef memory = state.truth_pool.acquire(state.truth_capacity);
-  GstMapInfo map;
-  if (!memory || !gst_memory_map(memory.get(), &map, GST_MAP_WRITE))
-    return false;
-  auto* records = reinterpret_cast<GstCrowdTruthObject*>(map.data);
-  std::ranges::transform(objects, records, [](const scene::Object& object) {
-    const scene::Box& box = object.box;
-    return GstCrowdTruthObject{object.id, object.object_class, box.x1, box.y1, box.x2, box.y2};
-  });
-  gst_memory_unmap(memory.get(), &map);
-  while (GstCustomMeta* other = gst_buffer_get_custom_meta(buffer, gst_crowd_truth_meta_name)) {
-    if (!gst_buffer_remove_meta(buffer, &other->meta))
-      break;
-  }
-  GstCustomMeta* meta = gst_buffer_add_custom_meta(buffer, gst_crowd_truth_meta_name);
-  gst_structure_set(gst_custom_meta_get_structure(meta), "objects", GST_TYPE_MEMORY, memory.get(), "count", G_TYPE_UINT,
-                    static_cast<guint>(objects.size()), "width", G_TYPE_UINT, static_cast<guint>(state.width), "height",
-                    G_TYPE_UINT, static_cast<guint>(state.height), nullptr);
-  return true;
-}
-
 // Throws std::bad_alloc.
 bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
   State& state = *self->priv->state;
@@ -369,7 +335,7 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
     GST_WARNING_OBJECT(self, "frames already carry candidates, these are replaced; use one source of candidates");
   const auto clipped = attach_candidates(state, buffer, candidates, live.max_candidates);
   const bool wants_truth = live.truth && state.source.has_objects();
-  if (!clipped || (wants_truth && !attach_truth(state, buffer, objects)))
+  if (!clipped || (wants_truth && !state.truth.attach(buffer, objects, state.width, state.height)))
     return false;
   if (state.truth_file && !state.truth_file->write(number, objects))
     drop_truth_file(self, state);

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Writes the meta that gstcrowdtruth.hpp describes.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "memorypool.hpp"
+#include "scene/source.hpp"
+
+namespace crowd {
+
+/// Room for n boxes in steps of powers of two, so that a crowd that grows does not ask for a new memory on each frame.
+guint room_for(std::size_t n);
+
+/// For one thread. Reuses memories that nobody holds any more.
+class TruthWriter {
+ public:
+  /// Attaches the objects, in pixels of a frame of width x height, in place of any that are there. False if there is no
+  /// memory for them.
+  bool attach(GstBuffer* buffer, const std::vector<scene::Object>& objects, gint width, gint height);
+
+ private:
+  static GstMemory* make(guint capacity);
+
+  MemoryPool pool_{make};
+  guint capacity_ = 0;
+};
+
+}  // namespace crowd
