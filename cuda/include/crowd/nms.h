@@ -37,7 +37,7 @@
  *              A > B > C in a row, A and B overlapping, B and C overlapping, greedy keeps A and C, map-reduce keeps A.
  * paper        Algorithms 1 and 2 of Oro et al. 2020 to the letter, boolean matrix B of D_max x D_max included. It is
  *              a reference for repeating the paper's experiments, not for production:
- *              - pixel offset 1; inter / area of the higher-scored box; suppressed when ratio >= overlap_threshold;
+ *              - pixel offset 1; inter / area of the higher-scored box; suppressed unless ratio < overlap_threshold;
  *                metric, comparator, pixel_offset, class_agnostic, classes and score_threshold are ignored;
  *              - equal scores never suppress each other: exact duplicates both survive;
  *              - no validity test. A box of zero width (x2 == x1) with a higher score suppresses every lower-scored
