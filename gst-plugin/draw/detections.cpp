@@ -25,9 +25,8 @@ struct NmsVerdict {
 };
 
 NmsVerdict read_verdict(const GstVideoRegionOfInterestMeta& roi) {
-  static const GQuark nms = g_quark_from_static_string("nms");
   NmsVerdict verdict;
-  if (const GstStructure* structure = meta::find_param(roi, nms)) {
+  if (const GstStructure* structure = meta::find_param(roi, meta::quarks().nms)) {
     gst_structure_get_boolean(structure, "kept", &verdict.kept);
     gst_structure_get_uint(structure, "members", &verdict.members);
   }

@@ -7,21 +7,6 @@ namespace crowd::meta {
 
 namespace {
 
-struct Quarks {
-  GQuark detection = g_quark_from_static_string("detection");
-  GQuark extra_data = g_quark_from_static_string("extra-data");
-  GQuark nms = g_quark_from_static_string("nms");
-  GQuark confidence = g_quark_from_static_string("confidence");
-  GQuark score = g_quark_from_static_string("score");
-  GQuark label = g_quark_from_static_string("label");
-  GQuark label_id = g_quark_from_static_string("label_id");
-};
-
-const Quarks& quarks() {
-  static const Quarks all;
-  return all;
-}
-
 std::optional<double> score_of(const GstStructure* structure) {
   double score;
   if (get_number(structure, quarks().confidence, score) || get_number(structure, quarks().score, score))
@@ -55,6 +40,11 @@ GQuark label_of(const GstVideoRegionOfInterestMeta& roi, const GstStructure* str
 }
 
 }  // namespace
+
+const RegionQuarks& quarks() {
+  static const RegionQuarks all;
+  return all;
+}
 
 GstStructure* find_param(const GstVideoRegionOfInterestMeta& roi, GQuark name) {
   for (GList* link = roi.params; link; link = link->next) {

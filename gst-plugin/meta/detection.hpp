@@ -11,6 +11,27 @@
 
 namespace crowd::meta {
 
+/// The names of DL Streamer's dialect and of ours.
+struct RegionQuarks {
+  GQuark detection = g_quark_from_static_string("detection");
+  GQuark extra_data = g_quark_from_static_string("extra-data");
+  GQuark nms = g_quark_from_static_string("nms");
+  GQuark confidence = g_quark_from_static_string("confidence");
+  GQuark score = g_quark_from_static_string("score");
+  GQuark label = g_quark_from_static_string("label");
+  GQuark label_id = g_quark_from_static_string("label_id");
+  GQuark x_min = g_quark_from_static_string("x_min");
+  GQuark y_min = g_quark_from_static_string("y_min");
+  GQuark x_max = g_quark_from_static_string("x_max");
+  GQuark y_max = g_quark_from_static_string("y_max");
+  GQuark cluster_id = g_quark_from_static_string("cluster-id");
+  GQuark members = g_quark_from_static_string("members");
+  GQuark suppressed = g_quark_from_static_string("suppressed");
+  GQuark kept = g_quark_from_static_string("kept");
+};
+
+const RegionQuarks& quarks();
+
 struct RegionDetection {
   const GstStructure* structure;  ///< that makes the region a detection
   std::optional<double> score;    ///< its `confidence`, else its `score`

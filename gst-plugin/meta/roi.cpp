@@ -29,27 +29,6 @@ constexpr double normalised_limit = 1.0 + 1e-6;
 /// Edges of a box in the order x1, y1, x2, y2.
 using Edges = std::array<double, 4>;
 
-struct Quarks {
-  GQuark detection = g_quark_from_static_string("detection");
-  GQuark nms = g_quark_from_static_string("nms");
-  GQuark confidence = g_quark_from_static_string("confidence");
-  GQuark score = g_quark_from_static_string("score");
-  GQuark label_id = g_quark_from_static_string("label_id");
-  GQuark x_min = g_quark_from_static_string("x_min");
-  GQuark y_min = g_quark_from_static_string("y_min");
-  GQuark x_max = g_quark_from_static_string("x_max");
-  GQuark y_max = g_quark_from_static_string("y_max");
-  GQuark cluster_id = g_quark_from_static_string("cluster-id");
-  GQuark members = g_quark_from_static_string("members");
-  GQuark suppressed = g_quark_from_static_string("suppressed");
-  GQuark kept = g_quark_from_static_string("kept");
-};
-
-const Quarks& quarks() {
-  static const Quarks all;
-  return all;
-}
-
 // How far the edges, clipped to the frame, are from the region's own rectangle.
 double distance(const Edges& edges, const GstVideoRegionOfInterestMeta* roi, FrameSize size) {
   const Edges own = {double(roi->x), double(roi->y), double(roi->x) + roi->w, double(roi->y) + roi->h};
@@ -68,7 +47,7 @@ bool is_normalised(const Edges& edges, const Edges& scaled, const GstVideoRegion
 }
 
 CrowdNmsBox read_box(const GstVideoRegionOfInterestMeta* roi, const GstStructure* detection, FrameSize size) {
-  const Quarks& q = quarks();
+  const RegionQuarks& q = quarks();
   Edges edges;
   if (get_number(detection, q.x_min, edges[0]) && get_number(detection, q.y_min, edges[1]) &&
       get_number(detection, q.x_max, edges[2]) && get_number(detection, q.y_max, edges[3])) {
@@ -130,7 +109,7 @@ Cluster cluster_of(const Verdict& verdict, std::uint32_t candidate) {
 }
 
 void mark(GstVideoRegionOfInterestMeta* roi, const Cluster& cluster, float score) {
-  const Quarks& q = quarks();
+  const RegionQuarks& q = quarks();
   GstStructure* nms = find_param(*roi, q.nms);
   if (!nms) {
     nms = gst_structure_new_id_empty(q.nms);
@@ -177,7 +156,7 @@ class Writer {
 
  private:
   GstStructure* detection(const CrowdNmsBox& box, std::int32_t class_id, float score) const {
-    const Quarks& q = quarks();
+    const RegionQuarks& q = quarks();
     GstStructure* structure = gst_structure_new_id(q.detection, q.label_id, G_TYPE_INT, class_id, q.confidence,
                                                    G_TYPE_DOUBLE, double(score), nullptr);
     if (space_.known())
