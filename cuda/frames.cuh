@@ -141,7 +141,7 @@ struct Call {
 void launch_prepare(const Call& call);
 /// Lists every candidate that is undecided, neighbours next to each other.
 void launch_bin(const Call& call, const Lists& list);
-/// Fills the bounds of the list's tiles. Must precede the two below.
+/// Fills the bounds of the list's tiles, which launch_dominate() and launch_suppress() read.
 void launch_bounds(const Call& call, const Lists& list);
 /// One-pass rule: marks as dominated every undecided candidate of `list` that a better-ranked undecided one overlaps.
 void launch_dominate(const Call& call, const Lists& list);
@@ -165,7 +165,7 @@ void launch_stand_ins(const Call& call);
 /// if this call is not one for it.
 bool launch_fused(const Call& call);
 
-/// Algorithms 1 and 2, up to the states. `scratch` is PaperScratch memory.
+/// Algorithms 1 and 2, up to the states. `scratch`: paper_scratch_bytes() of device memory.
 void launch_paper(const Call& call, std::byte* scratch);
 std::size_t paper_scratch_bytes(std::uint64_t side);
 

@@ -6,7 +6,7 @@
 
 namespace crowd::tuning {
 
-/// Rows of a pair kernel's tile, one thread each, and the columns staged in shared memory at a time.
+/// Rows of a pair kernel's tile, and the columns staged in shared memory at a time.
 constexpr unsigned pair_tile = 128;
 
 /// Blocks that share out the columns of a tile of rows, where there are as many tiles. More spread a frame over the
