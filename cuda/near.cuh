@@ -1,0 +1,263 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Who can overlap whom: the test of a pair without a division, how far apart two boxes that overlap can be, and the
+// grid of cells that makes boxes so near to each other easy to find. cuda/README.md has the proofs.
+#pragma once
+
+#include "frames.cuh"
+#include "order.hpp"
+#include "overlap.hpp"
+
+namespace crowd {
+
+constexpr unsigned all_lanes = 0xffffffffu;
+
+/// OverlapRule, prepared for kernels.
+struct PairRule {
+  OverlapRule overlap;
+  float sure;      ///< inter > sure * denominator: an overlap, however the division rounds
+  float sure_not;  ///< inter < sure_not * denominator: none
+  float reach;     ///< centres of overlapping boxes are at most reach * the width of either apart, in y the height
+  bool by_class;
+  bool apart_too;  ///< ratio 0 counts as overlap: boxes that do not meet are to be tested too
+};
+
+/// Guard band of the test without division: 8 units of rounding to either side of the threshold.
+constexpr float guard = 8.0f / (1 << 24);
+/// Products below this may have lost digits to underflow: too small for the argument with relative errors.
+constexpr float tiny_area = 1e-30f;
+constexpr float least_threshold = 1e-5f;
+
+/// With IoU > t, two widths differ at most by a factor of t and centres by (1 - t) of the larger width; for t < 1/2 a
+/// partner up to 1/t times as wide reaches farther. Infinite where the metric bounds nothing.
+inline float reach_of(const OverlapRule& rule) {
+  const float t = rule.threshold * (1.0f - 1e-5f);
+  if (rule.metric != CROWD_NMS_IOU || rule.threshold < least_threshold)
+    return INFINITY;
+  return (1.0f - t) * (t < 0.5f ? 0.5f / t : 1.0f);
+}
+
+inline PairRule pair_rule(const OverlapRule& rule, bool by_class) {
+  const bool minute = rule.threshold < tiny_area;
+  return {rule,
+          minute ? tiny_area : rule.threshold * (1.0f + guard),
+          minute ? 0.0f : rule.threshold * (1.0f - guard),
+          reach_of(rule),
+          by_class,
+          rule.or_equal && rule.threshold == 0};
+}
+
+/// overlaps(), by multiplication where that decides, by the formula itself near the threshold. The boxes are
+/// well-formed. Same answer on every input.
+__device__ inline bool suppresses(const float4& hi, const float4& lo, const PairRule& rule) {
+  const float offset = rule.overlap.offset;
+  const float w = fminf(hi.z, lo.z) - fmaxf(hi.x, lo.x) + offset;
+  const float h = fminf(hi.w, lo.w) - fmaxf(hi.y, lo.y) + offset;
+  if (!(w > 0 && h > 0))
+    return rule.apart_too && overlaps(as_box(hi), as_box(lo), rule.overlap);
+  const float inter = w * h;
+  const float over =
+      denominator(rule.overlap.metric, area(as_box(hi), offset), area(as_box(lo), offset), inter);
+  // The small constant sends everything that underflow may have touched to the formula.
+  if (inter > __fmaf_rn(rule.sure, over, 1e-37f))
+    return true;
+  if (inter < __fmaf_rn(rule.sure_not, over, -1e-37f))
+    return false;
+  return overlaps(as_box(hi), as_box(lo), rule.overlap);
+}
+
+/// A candidate as the kernels that look at pairs hold it.
+struct Candidate {
+  float4 box;
+  std::uint32_t key;    ///< score_key()
+  std::uint32_t index;  ///< in its frame
+  std::int32_t label;
+};
+
+/// Whether `other` is better-ranked, of the same class and overlaps `mine`.
+__device__ inline bool beats(const Candidate& other, const Candidate& mine, const PairRule& rule) {
+  const bool better = other.key > mine.key || (other.key == mine.key && other.index < mine.index);
+  return better && (!rule.by_class || other.label == mine.label) && suppresses(other.box, mine.box, rule);
+}
+
+/// Widest and highest box of a frame; non-negative floats, so that their bits order as they do.
+struct Largest {
+  float width, height;
+};
+
+__device__ inline float width(const float4& b, float offset) {
+  return b.z - b.x + offset;
+}
+
+__device__ inline float height(const float4& b, float offset) {
+  return b.w - b.y + offset;
+}
+
+/// A grid of columns x rows cells that repeats itself over the plane: boxes at any coordinates have a cell. Both counts
+/// are powers of two. The cells' size affects speed alone.
+struct Grid {
+  float per_x, per_y;  ///< cells per unit
+  std::uint32_t columns, rows;
+
+  /// Monotone in the coordinate, in float arithmetic too; saturates.
+  __device__ static int along(float at, float per) {
+    return __float2int_rd(at * per);
+  }
+  __device__ static float centre(float from, float to) {
+    return 0.5f * from + 0.5f * to;
+  }
+  __device__ std::uint32_t column(int x) const {
+    return static_cast<std::uint32_t>(x) & (columns - 1);
+  }
+  __device__ std::uint32_t row(int y) const {
+    return static_cast<std::uint32_t>(y) & (rows - 1);
+  }
+  __device__ std::uint32_t cell(const float4& b) const {
+    return row(along(centre(b.y, b.w), per_y)) * columns + column(along(centre(b.x, b.z), per_x));
+  }
+};
+
+/// Consecutive cells along one axis, unwrapped.
+struct Stretch {
+  int first;
+  std::uint32_t count;
+};
+
+/// The cells along one axis that the centre of a box overlapping [from, to] can lie in. `most` bounds the extent of
+/// any box along the axis.
+__device__ inline Stretch stretch(float from, float to, float extent, float reach, float most, float per,
+                                  std::uint32_t cells) {
+  const float centre = Grid::centre(from, to);
+  // Slack for the rounding of extents (relative to them) and of centres (relative to the coordinate).
+  const float far = fminf(reach * extent, 0.5f * extent + 0.5f * most) * (1 + 1e-5f) + fabsf(centre) * 4e-7f + 1e-37f;
+  const int first = Grid::along(centre - far, per);
+  const int last = Grid::along(centre + far, per);
+  const std::uint32_t span = static_cast<std::uint32_t>(last) - static_cast<std::uint32_t>(first);
+  return {first, span < cells - 1 ? span + 1 : cells};
+}
+
+/// Cells that hold every box overlapping a given one.
+struct Window {
+  Stretch x, y;
+};
+
+__device__ inline Window window(const float4& b, const Grid& grid, const PairRule& rule, const Largest& largest) {
+  if (rule.apart_too)
+    return {{0, grid.columns}, {0, grid.rows}};
+  const float w = width(b, rule.overlap.offset);
+  const float h = height(b, rule.overlap.offset);
+  const float reach = w * h < tiny_area ? INFINITY : rule.reach;
+  return {stretch(b.x, b.z, w, reach, largest.width, grid.per_x, grid.columns),
+          stretch(b.y, b.w, h, reach, largest.height, grid.per_y, grid.rows)};
+}
+
+/// A window's part of a row, as positions in a list sorted by cell, row by row: one range, or two where the window
+/// leaves the grid at its right edge and comes back at its left.
+struct RowRange {
+  std::uint32_t first, first_count;
+  std::uint32_t second, count;
+
+  __device__ std::uint32_t at(std::uint32_t k) const {
+    return k < first_count ? first + k : second + (k - first_count);
+  }
+};
+
+/// `start(cell)`: where the cell's candidates begin; start(cell + 1) is asked for the last cell of a row as well.
+template <typename Start>
+__device__ RowRange row_range(const Grid& grid, const Stretch& x, std::uint32_t row, Start start) {
+  const std::uint32_t base = row * grid.columns;
+  const std::uint32_t from = grid.column(x.first);
+  const std::uint32_t to = from + x.count;  // past the last
+  const std::uint32_t first = start(base + from);
+  if (to <= grid.columns) {
+    const std::uint32_t count = start(base + to) - first;
+    return {first, count, 0, count};
+  }
+  const std::uint32_t first_count = start(base + grid.columns) - first;
+  const std::uint32_t second = start(base);
+  return {first, first_count, second, first_count + start(base + to - grid.columns) - second};
+}
+
+/// Bins of scores, best first: candidates of a better bin rank better. Where the scores seen are all the same, the bins
+/// go by index. The choice of bins affects speed alone.
+struct ScoreBins {
+  float best;
+  float per_unit;  ///< bins per unit of score
+  float per_index;
+  std::uint32_t bins;
+  bool same;
+
+  __device__ std::uint32_t bin(float score, std::uint32_t index) const {
+    if (!same)
+      return min(__float2uint_rd((best - score) * per_unit), bins - 1);
+    if (score != best)
+      return score > best ? 0 : bins - 1;
+    return 1 + min(__float2uint_rd(static_cast<float>(index) * per_index), bins - 3);
+  }
+};
+
+struct Scale {
+  Grid grid;
+  ScoreBins scores;
+};
+
+__device__ inline std::uint32_t warp_sum(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(all_lanes, value);
+#else
+  for (unsigned step = 16; step; step /= 2)
+    value += __shfl_xor_sync(all_lanes, value, step);
+  return value;
+#endif
+}
+
+__device__ inline std::uint32_t warp_min(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_min_sync(all_lanes, value);
+#else
+  for (unsigned step = 16; step; step /= 2)
+    value = min(value, __shfl_xor_sync(all_lanes, value, step));
+  return value;
+#endif
+}
+
+__device__ inline std::uint32_t warp_max(std::uint32_t value) {
+  return ~warp_min(~value);
+}
+
+/// Cells per unit for a window of about three cells: a sum of `count` extents' bits (which grow as their logarithms
+/// do), hence of their geometric mean, which one giant cannot move far.
+__device__ inline float cells_per_unit(std::uint32_t bits, std::uint32_t count, float reach) {
+  const float extent = __uint_as_float(count ? bits / count << 5 : 0u);
+  const float size = 1.25f * fmaxf(fminf(reach, 1.0f), 0.02f) * extent;
+  return size > 1e-30f && size < 1e30f ? 1.0f / size : 1.0f;
+}
+
+/// Chooses grid and bins from 32 candidates of the frame. For a whole warp; the same on every warp that asks.
+__device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame, std::uint32_t n, const PairRule& rule,
+                                      std::uint32_t columns, std::uint32_t rows, std::uint32_t bins) {
+  const std::uint32_t sample = static_cast<std::uint32_t>(static_cast<std::uint64_t>(threadIdx.x % 32) * n / 32);
+  const bool any = n != 0;
+  const float4 b = any ? frames.boxes[frames.input(frame) + sample] : float4{};
+  const float score = any ? frames.scores[frames.input(frame) + sample] : NAN;
+  const float w = width(b, rule.overlap.offset);
+  const float h = height(b, rule.overlap.offset);
+  const bool sized = w > 0 && w < INFINITY && h > 0 && h < INFINITY;
+  const std::uint32_t count = __popc(__ballot_sync(all_lanes, sized));
+  const std::uint32_t w_bits = warp_sum(sized ? __float_as_uint(w) >> 5 : 0);
+  const std::uint32_t h_bits = warp_sum(sized ? __float_as_uint(h) >> 5 : 0);
+  const bool finite = fabsf(score) < INFINITY;
+  const std::uint32_t key = score_key(score);
+  const std::uint32_t least_key = warp_min(finite ? key : ~0u);
+  const std::uint32_t best_key = warp_max(finite ? key : 0);
+  const bool same = least_key >= best_key;
+  const float best = best_key ? key_score(best_key) : 0.0f;
+  const float range = same ? 0.0f : best - key_score(least_key);
+  // Scores beyond the sampled ones get an eighth of the range on either side before they share a bin.
+  return {{cells_per_unit(w_bits, count, rule.reach), cells_per_unit(h_bits, count, rule.reach), columns, rows},
+          {same ? best : best + range / 8, static_cast<float>(bins) / (range * 1.25f),
+           static_cast<float>(bins - 2) / static_cast<float>(n ? n : 1), bins, same}};
+}
+
+}  // namespace crowd
