@@ -65,7 +65,7 @@ class Library:
                           None, 1, n)
         out = Survivors(survivors.data_ptr(), None, None, report.data_ptr(), n)
         arguments = [c.byref(params), c.byref(into), c.byref(out), start, bytes_needed]
-        keep = (params, boxes, scores, classes, workspace, into, out)
+        keep = (params, boxes, scores, classes, workspace, into, out, survivors, report)
 
         def call():
             _ = keep
