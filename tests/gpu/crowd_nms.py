@@ -50,33 +50,46 @@ class Library:
 
     def prepare(self, params, boxes, scores, classes=None):
         """A call of one frame as a function without arguments, and its outputs (survivors, report), as tensors on the
-        boxes' device. Allocation happens here, so that the call itself can be timed or captured."""
-        import torch
-        n = boxes.shape[0]
-        on_gpu = boxes.is_cuda
-        size = self.lib.crowd_nms_cuda_workspace_bytes if on_gpu else self.lib.crowd_nms_cpu_workspace_bytes
-        bytes_needed = size(c.byref(params), 1, n)
-        new = dict(device=boxes.device)
-        workspace = torch.full((bytes_needed + 64,), 0xA5, dtype=torch.uint8, **new)
-        survivors = torch.full((max(n, 1),), -1, dtype=torch.int32, **new)
-        report = torch.full((REPORT_FIELDS,), -1, dtype=torch.int32, **new)
-        start = (workspace.data_ptr() + 63) // 64 * 64
-        into = Candidates(boxes.data_ptr(), scores.data_ptr(), classes.data_ptr() if classes is not None else None, None,
-                          None, 1, n)
-        out = Survivors(survivors.data_ptr(), None, None, report.data_ptr(), n)
-        arguments = [c.byref(params), c.byref(into), c.byref(out), start, bytes_needed]
-        keep = (params, boxes, scores, classes, workspace, into, out, survivors, report)
-
-        def call():
-            _ = keep
-            if on_gpu:
-                self.check(self.lib.crowd_nms_cuda(*arguments, torch.cuda.current_stream().cuda_stream))
-            else:
-                self.check(self.lib.crowd_nms_cpu(*arguments))
-
-        return call, survivors, report
+        boxes' device."""
+        call = Call(self, params, boxes, scores, classes)
+        return call, call.indices[0], call.reports[0]
 
     def survivors(self, params, boxes, scores, classes=None):
         call, survivors, report = self.prepare(params, boxes, scores, classes)
         call()
         return survivors[:int(report[4])].long()
+
+
+class Call:
+    """A call without arguments on tensors, on the side where they are. Allocation happens here, so that the call itself
+    can be timed or captured; outputs and workspace are poisoned. counts and offsets are int32; the capacity is all
+    boxes by default. Outputs: indices, a row a frame, and reports."""
+
+    def __init__(self, library, params, boxes, scores, classes=None, counts=None, offsets=None, frames=1,
+                 capacity=None):
+        import torch
+        capacity = boxes.shape[0] if capacity is None else capacity
+        self.library = library
+        self.inputs = (boxes, scores, classes, offsets, counts)
+        self.on_gpu = boxes.is_cuda
+        self.params = params
+        size = (library.lib.crowd_nms_cuda_workspace_bytes if self.on_gpu else
+                library.lib.crowd_nms_cpu_workspace_bytes)
+        self.workspace_bytes = size(c.byref(params), frames, capacity)
+        new = dict(device=boxes.device)
+        self.memory = torch.full((self.workspace_bytes + 256,), 0xA5, dtype=torch.uint8, **new)
+        self.workspace = (self.memory.data_ptr() + 255) // 256 * 256
+        self.indices = torch.full((frames, max(capacity, 1)), -1, dtype=torch.int32, **new)
+        self.reports = torch.full((frames, REPORT_FIELDS), -1, dtype=torch.int32, **new)
+        self.candidates = Candidates(*(None if t is None else t.data_ptr() for t in self.inputs), frames, capacity)
+        self.outputs = Survivors(self.indices.data_ptr(), None, None, self.reports.data_ptr(), self.indices.shape[1])
+
+    def __call__(self):
+        import torch
+        arguments = [c.byref(self.params), c.byref(self.candidates), c.byref(self.outputs), self.workspace,
+                     self.workspace_bytes]
+        if self.on_gpu:
+            stream = torch.cuda.current_stream().cuda_stream
+            self.library.check(self.library.lib.crowd_nms_cuda(*arguments, stream))
+        else:
+            self.library.check(self.library.lib.crowd_nms_cpu(*arguments))
