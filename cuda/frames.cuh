@@ -58,7 +58,6 @@ __device__ inline CrowdNmsBox as_box(float4 b) {
 struct Lists {
   std::uint32_t* index;
   std::uint32_t* size;
-  float4* bounds;  ///< of the boxes of each tile of tuning::pair_tile entries, [frames * pair_tiles()]
 
   __device__ std::uint32_t length(const Frames& frames, std::uint32_t frame) const {
     return index ? size[frame] : frames.size(frame);
@@ -70,11 +69,6 @@ struct Lists {
 
 CROWD_HD constexpr std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
   return a / b + (a % b != 0);
-}
-
-/// Tiles of a full list, at least one.
-CROWD_HD constexpr std::uint32_t pair_tiles(std::uint32_t capacity) {
-  return capacity ? ceil_div(capacity, tuning::pair_tile) : 1;
 }
 
 /// Scratch arrays of frames * capacity entries, and sizes of [frames]. 62 bytes a candidate.
@@ -94,8 +88,7 @@ struct Scratch {
 };
 
 inline Lists take_lists(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
-  return {carver.take<std::uint32_t>(static_cast<std::size_t>(frames) * capacity), carver.take<std::uint32_t>(frames),
-          carver.take<float4>(static_cast<std::size_t>(frames) * pair_tiles(capacity))};
+  return {carver.take<std::uint32_t>(static_cast<std::size_t>(frames) * capacity), carver.take<std::uint32_t>(frames)};
 }
 
 inline Scratch take_scratch(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
@@ -135,25 +128,10 @@ struct Call {
   }
 };
 
-// The stages, each a launch or a few. Every one reads the candidate counts on the device.
+// What follows are launches, one or a few each. Every kernel reads the candidate counts on the device.
 
-/// Judges every candidate: state undecided, invalid or below_threshold; its rank key.
-void launch_prepare(const Call& call);
-/// Lists every candidate that is undecided, neighbours next to each other.
-void launch_bin(const Call& call, const Lists& list);
-/// Fills the bounds of the list's tiles, which launch_dominate() and launch_suppress() read.
-void launch_bounds(const Call& call, const Lists& list);
-/// One-pass rule: marks as dominated every undecided candidate of `list` that a better-ranked undecided one overlaps.
-void launch_dominate(const Call& call, const Lists& list);
-/// Sorts out a round: undecided candidates of `from` become kept and go to `leaders`, dominated ones become undecided
-/// again and go to `rest`; dead ones are dropped.
-void launch_elect(const Call& call, const Lists& from, const Lists& leaders, const Lists& rest);
-/// Marks as dead every candidate of `list` that a better-ranked one of `leaders` overlaps.
-void launch_suppress(const Call& call, const Lists& list, const Lists& leaders);
 /// Writes the candidates of `list` in rank order to the ranked arrays.
 void launch_rank(const Call& call, const Lists& list);
-/// Exact greedy among the ranked candidates of `list`, one block per frame.
-void launch_settle(const Call& call, const Lists& list);
 /// Lists the kept candidates as leaders and writes the reports.
 void launch_collect(const Call& call);
 /// Writes the survivors from the ranked arrays.
@@ -164,6 +142,10 @@ void launch_stand_ins(const Call& call);
 /// Greedy or map-reduce in one launch, up to the survivors, for frames of moderate capacity. False, and nothing done,
 /// if this call is not one for it.
 bool launch_fused(const Call& call);
+
+/// Greedy or map-reduce, all that was asked for, for any capacity. `carver`: staged_bytes() of device memory.
+void launch_staged(const Call& call, Carver carver);
+std::size_t staged_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
 /// Algorithms 1 and 2, up to the states. `scratch`: paper_scratch_bytes() of device memory.
 void launch_paper(const Call& call, std::byte* scratch);

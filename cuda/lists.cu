@@ -18,48 +18,6 @@ using Reduce = cub::BlockReduce<std::uint32_t, tuning::frame_block>;
 
 constexpr unsigned items = tuning::frame_items;
 constexpr std::uint32_t stretch = tuning::frame_block * items;
-static_assert(stretch < 1u << 16, "two counts share a word");
-
-// Two counts in one word, so that one scan serves two lists.
-__device__ constexpr std::uint32_t packed(bool low, bool high) {
-  return static_cast<std::uint32_t>(low) | static_cast<std::uint32_t>(high) << 16;
-}
-
-__global__ void __launch_bounds__(tuning::frame_block)
-    elect(Frames frames, Scratch scratch, Lists from, Lists leaders, Lists rest) {
-  __shared__ typename Scan::TempStorage temporary;
-  const std::uint32_t frame = blockIdx.y;
-  const std::uint32_t length = from.length(frames, frame);
-  const std::size_t slot = frames.slot(frame);
-  std::uint32_t leader_count = 0;
-  std::uint32_t rest_count = 0;
-  for (std::uint32_t base = 0; base < length; base += stretch) {
-    std::uint32_t index[items], state[items], before[items], sum;
-    for (unsigned k = 0; k < items; ++k) {
-      const std::uint32_t position = base + threadIdx.x * items + k;
-      index[k] = position < length ? from.at(frames, frame, position) : 0;
-      state[k] = position < length ? scratch.state[slot + index[k]] : dead;
-      before[k] = packed(state[k] == undecided, state[k] == dominated);
-    }
-    Scan(temporary).ExclusiveSum(before, before, sum);
-    for (unsigned k = 0; k < items; ++k) {
-      if (state[k] == undecided) {
-        leaders.index[slot + leader_count + (before[k] & 0xffff)] = index[k];
-        scratch.state[slot + index[k]] = kept;
-      } else if (state[k] == dominated) {
-        rest.index[slot + rest_count + (before[k] >> 16)] = index[k];
-        scratch.state[slot + index[k]] = undecided;
-      }
-    }
-    leader_count += sum & 0xffff;
-    rest_count += sum >> 16;
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) {
-    leaders.size[frame] = leader_count;
-    rest.size[frame] = rest_count;
-  }
-}
 
 __global__ void __launch_bounds__(tuning::frame_block)
     collect(Frames frames, Scratch scratch, CrowdNmsReport* reports, std::uint32_t max_survivors) {
@@ -101,10 +59,6 @@ __global__ void __launch_bounds__(tuning::frame_block)
 }
 
 }  // namespace
-
-void launch_elect(const Call& call, const Lists& from, const Lists& leaders, const Lists& rest) {
-  elect<<<call.grid(1), tuning::frame_block, 0, call.stream>>>(call.frames, call.scratch, from, leaders, rest);
-}
 
 void launch_collect(const Call& call) {
   collect<<<call.grid(1), tuning::frame_block, 0, call.stream>>>(call.frames, call.scratch, call.out.reports,

@@ -3,8 +3,10 @@
 //
 // crowd_nms_cuda(): checks a call, carves the workspace and strings the stages together. No kernels.
 
+#include <algorithm>
 #include <cstdint>
-#include <utility>
+#include <cstdlib>
+#include <cstring>
 
 #include "frames.cuh"
 #include "tuning.hpp"
@@ -54,73 +56,41 @@ CrowdNmsStatus check_pointers(const CrowdNmsCandidates& candidates, const void* 
   return CROWD_NMS_OK;
 }
 
-// Round one is the paper's rule; its leaders are the survivors of map-reduce.
-void run_round(const Call& call, const Lists& from, const Lists& rest) {
-  launch_dominate(call, from);
-  launch_elect(call, from, call.scratch.leaders, rest);
-}
-
-// The places that members will take are free until survivors are ranked.
-Lists by_place(const Call& call) {
-  return {call.scratch.members, call.scratch.leaders.size, call.scratch.leaders.bounds};
-}
-
-void run_greedy(const Call& call, const Lists& candidates) {
-  const Scratch& scratch = call.scratch;
-  run_round(call, candidates, scratch.pending);
-  const Lists* from = &scratch.pending;
-  const Lists* rest = &scratch.pending_next;
-  for (unsigned round = 1;; ++round) {
-    launch_bounds(call, *from);
-    launch_bounds(call, scratch.leaders);
-    launch_suppress(call, *from, scratch.leaders);
-    if (round == (call.frames.capacity < tuning::many ? tuning::wide_rounds : tuning::wide_rounds_for_many))
-      break;
-    run_round(call, *from, *rest);
-    std::swap(from, rest);
-  }
-  launch_rank(call, *from);
-  launch_settle(call, *from);
-}
-
-void launch_stages(const Call& call, std::byte* paper_scratch) {
-  if (call.params.method == CROWD_NMS_PAPER) {
-    launch_paper(call, paper_scratch);
-  } else {
-    const Lists candidates = by_place(call);
-    launch_prepare(call);
-    launch_bin(call, candidates);
-    launch_bounds(call, candidates);
-    if (call.params.method == CROWD_NMS_GREEDY)
-      run_greedy(call, candidates);
-    else
-      run_round(call, candidates, call.scratch.pending);
-  }
+void launch_paper_method(const Call& call, std::byte* scratch) {
+  launch_paper(call, scratch);
   launch_collect(call);
   launch_rank(call, call.scratch.leaders);
   launch_survivors(call);
-}
-
-void launch(const Call& call, std::byte* paper_scratch) {
-  bool launched = call.params.method != CROWD_NMS_PAPER && launch_fused(call);
-  if (launched && cudaPeekAtLastError() != cudaSuccess) {
-    // A device may refuse a launch of that shape, say clusters of 16 blocks. The stages run on any; an error that lasts
-    // comes back from them.
-    (void)cudaGetLastError();
-    launched = false;
-  }
-  if (!launched)
-    launch_stages(call, paper_scratch);
   // Without the stages before, the lists it would walk are whatever the workspace held.
   if (cudaPeekAtLastError() == cudaSuccess)
     launch_stand_ins(call);
 }
 
+bool staged_only() {
+  static const bool only = [] {
+    const char* path = std::getenv("CROWD_NMS_PATH");
+    return path && std::strcmp(path, "stages") == 0;
+  }();
+  return only;
+}
+
+void launch(const Call& call, std::byte* workspace) {
+  if (!staged_only() && launch_fused(call)) {
+    if (cudaPeekAtLastError() == cudaSuccess)
+      return launch_stand_ins(call);
+    // A device may refuse a launch of that shape, say clusters of 16 blocks. The stages run on any; an error that lasts
+    // comes back from them.
+    (void)cudaGetLastError();
+  }
+  launch_staged(call, Carver(workspace, alignment));
+}
+
 std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
   Carver carver(nullptr, alignment);
   take_scratch(carver, frames, capacity);
-  const bool paper = params.method == CROWD_NMS_PAPER;
-  return carver.bytes() + (paper ? paper_scratch_bytes(paper_side(params, capacity)) : 0);
+  if (params.method == CROWD_NMS_PAPER)
+    return carver.bytes() + paper_scratch_bytes(paper_side(params, capacity));
+  return std::max(carver.bytes(), staged_bytes(frames, capacity, alignment));
 }
 
 }  // namespace
@@ -166,7 +136,10 @@ CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams* params, const CrowdNmsCandid
   const Call call{*params, batch, frames, *survivors, take_scratch(carver, frames, capacity), stream};
   // What an earlier call of somebody else left behind is no failure of this one.
   (void)cudaGetLastError();
-  launch(call, static_cast<std::byte*>(workspace) + carver.bytes());
+  if (paper)
+    launch_paper_method(call, static_cast<std::byte*>(workspace) + carver.bytes());
+  else
+    launch(call, static_cast<std::byte*>(workspace));
   if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
     return fail(
         error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? CROWD_NMS_NO_GPU : CROWD_NMS_CUDA_ERROR,

@@ -7,22 +7,6 @@
 
 namespace crowd::tuning {
 
-/// Rows of a pair kernel's tile, and the columns staged in shared memory at a time.
-constexpr unsigned pair_tile = 128;
-
-/// Blocks that share out the columns of a tile of rows, where there are as many tiles. More spread a frame over the
-/// chip; fewer cost less where most tiles are far apart.
-constexpr unsigned pair_walks = 32;
-
-/// Cells of the grid that candidates are sorted by, along each axis; a power of two up to 256.
-constexpr unsigned bin_side = 64;
-
-/// Rounds of leaders-and-suppression over the whole chip before one block per frame settles what is left: at 65536
-/// uniform candidates two rounds left it 0.5 ms of work, a third costs 0.1 ms; at 16384 it has 8 us after two (H200).
-constexpr unsigned wide_rounds = 2;
-constexpr unsigned wide_rounds_for_many = 3;
-constexpr unsigned many = 32768;
-
 /// Threads of the kernels that run one block per frame, and the list entries of each at a time.
 constexpr unsigned frame_block = 1024;
 constexpr unsigned frame_items = 4;
