@@ -16,7 +16,7 @@ constexpr unsigned warp_size = 32;
 __global__ void write_survivors(Frames frames, Scratch scratch, CrowdNmsSurvivors out) {
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x;
-  if (rank >= min(scratch.leaders.size[frame], out.max_survivors))
+  if (rank >= min(scratch.survivors.size[frame], out.max_survivors))
     return;
   out.survivors[static_cast<std::size_t>(frame) * out.max_survivors + rank] =
       scratch.ranked_index[frames.slot(frame) + rank];
@@ -25,7 +25,7 @@ __global__ void write_survivors(Frames frames, Scratch scratch, CrowdNmsSurvivor
 __global__ void write_members(Frames frames, Scratch scratch, CrowdNmsSurvivors out) {
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x;
-  if (rank >= min(scratch.leaders.size[frame], out.max_survivors))
+  if (rank >= min(scratch.survivors.size[frame], out.max_survivors))
     return;
   out.members[static_cast<std::size_t>(frame) * out.max_survivors + rank] = scratch.members[frames.slot(frame) + rank];
 }
@@ -72,7 +72,7 @@ __global__ void find_stand_ins(Frames frames, Scratch scratch, StandInRule rule,
                             frames.classes ? frames.classes[frames.input(frame) + i] : 0,
                             state == kept};
   std::uint32_t stand_in = CROWD_NMS_NONE;
-  const std::uint32_t survivors = state <= dead ? scratch.leaders.size[frame] : 0;
+  const std::uint32_t survivors = state <= dead ? scratch.survivors.size[frame] : 0;
   for (std::uint32_t base = 0; base < survivors; base += warp_size) {
     const bool hit = base + lane < survivors && stands_for(scratch, slot + base + lane, candidate, rule);
     if (const unsigned hits = __ballot_sync(0xffffffffu, hit)) {

@@ -54,57 +54,40 @@ __device__ inline CrowdNmsBox as_box(float4 b) {
   return {b.x, b.y, b.z, b.w};
 }
 
-/// A list of candidates of each frame: entries begin at the frame's slot. A null `index` is the list of all.
+/// A list of candidates of each frame: entries begin at the frame's slot.
 struct Lists {
   std::uint32_t* index;
   std::uint32_t* size;
-
-  __device__ std::uint32_t length(const Frames& frames, std::uint32_t frame) const {
-    return index ? size[frame] : frames.size(frame);
-  }
-  __device__ std::uint32_t at(const Frames& frames, std::uint32_t frame, std::uint32_t position) const {
-    return index ? index[frames.slot(frame) + position] : position;
-  }
 };
 
 CROWD_HD constexpr std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
   return a / b + (a % b != 0);
 }
 
-/// Scratch arrays of frames * capacity entries, and sizes of [frames]. 62 bytes a candidate.
+/// Scratch arrays of method paper: frames * capacity entries, and sizes of [frames].
 struct Scratch {
   std::uint64_t* key;    ///< rank_key() of the candidate
   std::uint32_t* state;  ///< State of the candidate
-  Lists pending;         ///< undecided after a round
-  Lists pending_next;
-  Lists leaders;  ///< survivors found in a round; in the end all survivors, by index
-  // The same candidates in rank order: first the residue of greedy, in the end the survivors.
+  Lists survivors;       ///< by index
+  // The survivors in rank order.
   std::uint32_t* ranked_index;
   std::uint64_t* ranked_key;
   float4* ranked_box;
   std::int32_t* ranked_class;
-  std::uint32_t* members;  ///< of the survivor at this rank; before that, the candidates by place
-  std::uint8_t* gone;      ///< the candidate at this rank has been suppressed
+  std::uint32_t* members;
 };
-
-inline Lists take_lists(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
-  return {carver.take<std::uint32_t>(static_cast<std::size_t>(frames) * capacity), carver.take<std::uint32_t>(frames)};
-}
 
 inline Scratch take_scratch(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
   Scratch scratch;
   scratch.key = carver.take<std::uint64_t>(total);
   scratch.state = carver.take<std::uint32_t>(total);
-  scratch.pending = take_lists(carver, frames, capacity);
-  scratch.pending_next = take_lists(carver, frames, capacity);
-  scratch.leaders = take_lists(carver, frames, capacity);
+  scratch.survivors = {carver.take<std::uint32_t>(total), carver.take<std::uint32_t>(frames)};
   scratch.ranked_index = carver.take<std::uint32_t>(total);
   scratch.ranked_key = carver.take<std::uint64_t>(total);
   scratch.ranked_box = carver.take<float4>(total);
   scratch.ranked_class = carver.take<std::int32_t>(total);
   scratch.members = carver.take<std::uint32_t>(total);
-  scratch.gone = carver.take<std::uint8_t>(total);
   return scratch;
 }
 
@@ -114,7 +97,7 @@ struct Call {
   Frames frames;
   std::uint32_t frame_count;
   CrowdNmsSurvivors out;
-  Scratch scratch;
+  Scratch scratch;  ///< of method paper alone
   cudaStream_t stream;
 
   OverlapRule rule() const {
@@ -130,18 +113,10 @@ struct Call {
 
 // What follows are launches, one or a few each. Every kernel reads the candidate counts on the device.
 
-/// Writes the candidates of `list` in rank order to the ranked arrays.
-void launch_rank(const Call& call, const Lists& list);
-/// Lists the kept candidates as leaders and writes the reports.
-void launch_collect(const Call& call);
-/// Writes the survivors from the ranked arrays.
-void launch_survivors(const Call& call);
-/// Writes stand-ins and members, if asked for, from the ranked arrays.
-void launch_stand_ins(const Call& call);
-
-/// Greedy or map-reduce in one launch, up to the survivors, for frames of moderate capacity. False, and nothing done,
-/// if this call is not one for it.
-bool launch_fused(const Call& call);
+/// Greedy or map-reduce, all that was asked for, for frames of moderate capacity. False, and nothing done, if this call
+/// is not one for it. `carver`: direct_bytes() of device memory.
+bool launch_direct(const Call& call, Carver carver);
+std::size_t direct_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
 /// Greedy or map-reduce, all that was asked for, for any capacity. `carver`: staged_bytes() of device memory.
 void launch_staged(const Call& call, Carver carver);
@@ -150,5 +125,16 @@ std::size_t staged_bytes(std::uint32_t frames, std::uint32_t capacity, std::size
 /// Algorithms 1 and 2, up to the states. `scratch`: paper_scratch_bytes() of device memory.
 void launch_paper(const Call& call, std::byte* scratch);
 std::size_t paper_scratch_bytes(std::uint64_t side);
+
+// What method paper goes on with.
+
+/// Lists the kept candidates and writes the reports.
+void launch_collect(const Call& call);
+/// Writes the survivors in rank order to the ranked arrays.
+void launch_rank(const Call& call);
+/// Writes the survivors from the ranked arrays.
+void launch_survivors(const Call& call);
+/// Writes stand-ins and members, if asked for, from the ranked arrays.
+void launch_stand_ins(const Call& call);
 
 }  // namespace crowd

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(tuning::frame_block)
     Scan(temporary).ExclusiveSum(before, before, sum);
     for (unsigned k = 0; k < items; ++k)
       if (stays[k])
-        scratch.leaders.index[slot + survivors + before[k]] = base + threadIdx.x * items + k;
+        scratch.survivors.index[slot + survivors + before[k]] = base + threadIdx.x * items + k;
     survivors += sum;
     __syncthreads();
   }
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(tuning::frame_block)
   __syncthreads();
   low = Reduce(reduction).Sum(low);
   if (threadIdx.x == 0) {
-    scratch.leaders.size[frame] = survivors;
+    scratch.survivors.size[frame] = survivors;
     const std::uint32_t count = frames.count(frame);
     reports[frame] = {count, count - length, malformed,
                       low,   survivors,      survivors > max_survivors ? survivors - max_survivors : 0};

@@ -57,8 +57,7 @@ __device__ inline bool suppresses(const float4& hi, const float4& lo, const Pair
   if (!(w > 0 && h > 0))
     return rule.apart_too && overlaps(as_box(hi), as_box(lo), rule.overlap);
   const float inter = w * h;
-  const float over =
-      denominator(rule.overlap.metric, area(as_box(hi), offset), area(as_box(lo), offset), inter);
+  const float over = denominator(rule.overlap.metric, area(as_box(hi), offset), area(as_box(lo), offset), inter);
   // The small constant sends everything that underflow may have touched to the formula.
   if (inter > __fmaf_rn(rule.sure, over, 1e-37f))
     return true;
@@ -231,22 +230,18 @@ __device__ inline std::uint32_t warp_max(std::uint32_t value) {
 __device__ inline float cells_per_unit(std::uint32_t bits, std::uint32_t count, float reach) {
   const float extent = __uint_as_float(count ? bits / count << 5 : 0u);
   const float size = 1.25f * fmaxf(fminf(reach, 1.0f), 0.02f) * extent;
-  return size > 1e-30f && size < 1e30f ? 1.0f / size : 1.0f;
+  return size > 1e-30f && size < 1e30f ? __fdividef(1.0f, size) : 1.0f;
 }
 
-/// Chooses grid and bins from 32 candidates of the frame. For a whole warp; the same on every warp that asks.
-__device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame, std::uint32_t n, const PairRule& rule,
-                                      std::uint32_t columns, std::uint32_t rows, std::uint32_t bins) {
-  const std::uint32_t sample = static_cast<std::uint32_t>(static_cast<std::uint64_t>(threadIdx.x % 32) * n / 32);
-  const bool any = n != 0;
-  const float4 b = any ? frames.boxes[frames.input(frame) + sample] : float4{};
-  const float score = any ? frames.scores[frames.input(frame) + sample] : NAN;
-  const float w = width(b, rule.overlap.offset);
-  const float h = height(b, rule.overlap.offset);
-  const bool sized = w > 0 && w < INFINITY && h > 0 && h < INFINITY;
-  const std::uint32_t count = __popc(__ballot_sync(all_lanes, sized));
-  const std::uint32_t w_bits = warp_sum(sized ? __float_as_uint(w) >> 5 : 0);
-  const std::uint32_t h_bits = warp_sum(sized ? __float_as_uint(h) >> 5 : 0);
+/// One of 32 candidates that stand for the frame's n, by lane.
+__device__ inline std::uint32_t sample(std::uint32_t n) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(threadIdx.x % 32) * n / 32);
+}
+
+/// Chooses bins from 32 of the frame's n scores, from `input` on. For a whole warp; the same on every warp that asks.
+__device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t input, std::uint32_t n,
+                                           std::uint32_t bins) {
+  const float score = n ? frames.scores[input + sample(n)] : NAN;
   const bool finite = fabsf(score) < INFINITY;
   const std::uint32_t key = score_key(score);
   const std::uint32_t least_key = warp_min(finite ? key : ~0u);
@@ -255,9 +250,23 @@ __device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame,
   const float best = best_key ? key_score(best_key) : 0.0f;
   const float range = same ? 0.0f : best - key_score(least_key);
   // Scores beyond the sampled ones get an eighth of the range on either side before they share a bin.
+  return {same ? best : best + range / 8, __fdividef(static_cast<float>(bins), range * 1.25f),
+          __fdividef(static_cast<float>(bins - 2), static_cast<float>(n ? n : 1)), bins, same};
+}
+
+/// Chooses a grid and bins in the same way.
+__device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame, std::uint32_t n, const PairRule& rule,
+                                      std::uint32_t columns, std::uint32_t rows, std::uint32_t bins) {
+  const std::size_t input = frames.input(frame);
+  const float4 b = n ? frames.boxes[input + sample(n)] : float4{};
+  const float w = width(b, rule.overlap.offset);
+  const float h = height(b, rule.overlap.offset);
+  const bool sized = w > 0 && w < INFINITY && h > 0 && h < INFINITY;
+  const std::uint32_t count = __popc(__ballot_sync(all_lanes, sized));
+  const std::uint32_t w_bits = warp_sum(sized ? __float_as_uint(w) >> 5 : 0);
+  const std::uint32_t h_bits = warp_sum(sized ? __float_as_uint(h) >> 5 : 0);
   return {{cells_per_unit(w_bits, count, rule.reach), cells_per_unit(h_bits, count, rule.reach), columns, rows},
-          {same ? best : best + range / 8, static_cast<float>(bins) / (range * 1.25f),
-           static_cast<float>(bins - 2) / static_cast<float>(n ? n : 1), bins, same}};
+          measure_scores(frames, input, n, bins)};
 }
 
 }  // namespace crowd

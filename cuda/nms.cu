@@ -59,7 +59,7 @@ CrowdNmsStatus check_pointers(const CrowdNmsCandidates& candidates, const void* 
 void launch_paper_method(const Call& call, std::byte* scratch) {
   launch_paper(call, scratch);
   launch_collect(call);
-  launch_rank(call, call.scratch.leaders);
+  launch_rank(call);
   launch_survivors(call);
   // Without the stages before, the lists it would walk are whatever the workspace held.
   if (cudaPeekAtLastError() == cudaSuccess)
@@ -75,22 +75,22 @@ bool staged_only() {
 }
 
 void launch(const Call& call, std::byte* workspace) {
-  if (!staged_only() && launch_fused(call)) {
+  if (!staged_only() && launch_direct(call, Carver(workspace, alignment))) {
     if (cudaPeekAtLastError() == cudaSuccess)
-      return launch_stand_ins(call);
-    // A device may refuse a launch of that shape, say clusters of 16 blocks. The stages run on any; an error that lasts
-    // comes back from them.
+      return;
+    // A device may refuse a launch of that shape, say for want of shared memory. The stages run on any; an error that
+    // lasts comes back from them.
     (void)cudaGetLastError();
   }
   launch_staged(call, Carver(workspace, alignment));
 }
 
 std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
+  if (params.method != CROWD_NMS_PAPER)
+    return std::max(direct_bytes(frames, capacity, alignment), staged_bytes(frames, capacity, alignment));
   Carver carver(nullptr, alignment);
   take_scratch(carver, frames, capacity);
-  if (params.method == CROWD_NMS_PAPER)
-    return carver.bytes() + paper_scratch_bytes(paper_side(params, capacity));
-  return std::max(carver.bytes(), staged_bytes(frames, capacity, alignment));
+  return carver.bytes() + paper_scratch_bytes(paper_side(params, capacity));
 }
 
 }  // namespace
@@ -133,7 +133,8 @@ CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams* params, const CrowdNmsCandid
                      candidates->counts,
                      capacity,
                      side < capacity ? side : capacity};
-  const Call call{*params, batch, frames, *survivors, take_scratch(carver, frames, capacity), stream};
+  const Scratch scratch = paper ? take_scratch(carver, frames, capacity) : Scratch{};
+  const Call call{*params, batch, frames, *survivors, scratch, stream};
   // What an earlier call of somebody else left behind is no failure of this one.
   (void)cudaGetLastError();
   if (paper)

@@ -25,13 +25,13 @@ __device__ void place(const Frames& frames, const Scratch& scratch, std::uint32_
   scratch.ranked_box[slot + rank] = frames.boxes[input + i];
   scratch.ranked_class[slot + rank] = frames.classes ? frames.classes[input + i] : 0;
   scratch.members[slot + rank] = 0;
-  scratch.gone[slot + rank] = scratch.state[slot + i] == dead;
 }
 
-__global__ void __launch_bounds__(tuning::warp_block) rank_by_count(Frames frames, Scratch scratch, Lists list) {
+__global__ void __launch_bounds__(tuning::warp_block) rank_by_count(Frames frames, Scratch scratch) {
   __shared__ std::uint64_t rival[tuning::warp_block];
   const std::uint32_t frame = blockIdx.y;
-  const std::uint32_t length = list.length(frames, frame);
+  const Lists& list = scratch.survivors;
+  const std::uint32_t length = list.size[frame];
   const std::uint32_t first = blockIdx.x * items_per_block;
   if (first >= length)
     return;
@@ -43,12 +43,12 @@ __global__ void __launch_bounds__(tuning::warp_block) rank_by_count(Frames frame
   std::uint64_t key[items_per_warp];
   std::uint32_t better[items_per_warp] = {};
   for (unsigned k = 0; k < items_per_warp; ++k) {
-    index[k] = list.at(frames, frame, min(mine + k, length - 1));
+    index[k] = list.index[slot + min(mine + k, length - 1)];
     key[k] = scratch.key[slot + index[k]];
   }
   for (std::uint32_t base = 0; base < length; base += tuning::warp_block) {
     const std::uint32_t position = base + threadIdx.x;
-    rival[threadIdx.x] = position < length ? scratch.key[slot + list.at(frames, frame, position)] : 0;
+    rival[threadIdx.x] = position < length ? scratch.key[slot + list.index[slot + position]] : 0;
     __syncthreads();
     for (unsigned column = lane; column < tuning::warp_block; column += warp_size) {
       const std::uint64_t other = rival[column];
@@ -68,9 +68,9 @@ __global__ void __launch_bounds__(tuning::warp_block) rank_by_count(Frames frame
 
 }  // namespace
 
-void launch_rank(const Call& call, const Lists& list) {
+void launch_rank(const Call& call) {
   const std::uint32_t blocks = ceil_div(call.frames.capacity, items_per_block);
-  rank_by_count<<<call.grid(blocks), tuning::warp_block, 0, call.stream>>>(call.frames, call.scratch, list);
+  rank_by_count<<<call.grid(blocks), tuning::warp_block, 0, call.stream>>>(call.frames, call.scratch);
 }
 
 }  // namespace crowd

@@ -7,7 +7,7 @@
 
 namespace crowd::tuning {
 
-/// Threads of the kernels that run one block per frame, and the list entries of each at a time.
+/// Method paper: threads of the kernels that run one block per frame, and the list entries of each at a time.
 constexpr unsigned frame_block = 1024;
 constexpr unsigned frame_items = 4;
 
@@ -17,25 +17,21 @@ constexpr unsigned settle_chunk = 64;
 /// Threads of the one-warp-per-candidate kernels.
 constexpr unsigned warp_block = 256;
 
-/// Fused kernel (fused.cu): threads of a block.
-constexpr unsigned fused_block = 512;
-/// Most candidates of a frame: all of them may have to lie in every block's shared memory, 33 bytes each.
-constexpr unsigned fused_capacity = 6144;
-/// Words of hits that a block keeps from its first pass to its second, else it tests the pairs again.
-constexpr unsigned fused_hit_words = 2048;
-/// Most blocks of a frame.
-constexpr unsigned fused_group_max = 128;
-/// Frames of up to this capacity are left to a thread-block cluster of fused_small_group; above it a frame gets the
-/// whole chip, a frame of a batch a cluster of fused_cluster. At 600 crowded candidates a cluster of 16 took 24 us, the
-/// chip 19; at 1000 45 and 21; at 2000 78 and 33 (H200, greedy, back to back in a graph).
-constexpr unsigned fused_small_capacity = 256;
-constexpr unsigned fused_small_group = 8;
-constexpr unsigned fused_cluster = 16;
-/// A tile with this many times its fair share makes the blocks share out by index instead.
-constexpr unsigned fused_crowding = 8;
-/// Rounds over the edges before classic greedy takes over.
-constexpr unsigned fused_rounds = 24;
-static_assert(fused_rounds % 2 == 0, "who survives in an odd round suppresses in the next, before greedy takes over");
+/// Map and reduce without the matrix (map.cu, reduce.cu): most candidates of a frame.
+constexpr unsigned direct_capacity = 4096;
+/// Columns that a lane of the map holds.
+constexpr unsigned direct_columns = 4;
+/// Threads of the map that a multiprocessor runs at once, at 64 registers each.
+constexpr unsigned direct_threads = 1024;
+/// Frames of up to this capacity are left to one cluster of so many blocks (small.cu).
+constexpr unsigned small_capacity = 384;
+constexpr unsigned small_group = 8;
+constexpr unsigned small_block = 512;
+/// Rivals that the workspace has room for, per candidate.
+constexpr unsigned direct_list_room = 20;
+/// Rows of a block of the map.
+constexpr unsigned direct_tile_min = 1;
+constexpr unsigned direct_tile_max = 64;
 
 /// Staged path (staged.cu): threads of a block.
 constexpr unsigned staged_block = 256;
