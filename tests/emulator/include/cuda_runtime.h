@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// As much of CUDA as the kernels use, for the host's compiler: device code runs as it stands, thread by thread
+// (emulator.hpp). Not for speed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "emulator.hpp"
+
+#define __host__
+#define __device__
+#define __global__
+#define __launch_bounds__(...)
+
+using dim3 = crowd::emulator::Size;
+
+using crowd::emulator::blockDim;
+using crowd::emulator::blockIdx;
+using crowd::emulator::gridDim;
+using crowd::emulator::threadIdx;
+
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+
+// Warps: every lane hands in a value, and sees those of all.
+
+template <typename T>
+T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {
+  const auto base = static_cast<int>(crowd::emulator::lane()) / width * width;
+  return crowd::emulator::exchange(crowd::emulator::Step::shuffle, mask, value)[base + lane % width];
+}
+template <typename T>
+T __shfl_xor_sync(unsigned mask, T value, int bits) {
+  return __shfl_sync(mask, value, static_cast<int>(crowd::emulator::lane()) ^ bits);
+}
+template <typename T>
+T __shfl_up_sync(unsigned mask, T value, unsigned step) {
+  const unsigned lane = crowd::emulator::lane();
+  return __shfl_sync(mask, value, static_cast<int>(lane >= step ? lane - step : lane));
+}
+inline unsigned __ballot_sync(unsigned mask, bool value) {
+  const auto all = crowd::emulator::exchange(crowd::emulator::Step::vote, mask, value);
+  unsigned bits = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    bits |= static_cast<unsigned>(all[lane]) << lane;
+  return bits & mask;
+}
+inline bool __any_sync(unsigned mask, bool value) {
+  return __ballot_sync(mask, value) != 0;
+}
+inline unsigned __match_any_sync(unsigned mask, unsigned value) {
+  const auto all = crowd::emulator::exchange(crowd::emulator::Step::match, mask, value);
+  unsigned bits = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    bits |= static_cast<unsigned>(all[lane] == value) << lane;
+  return bits & mask;
+}
+inline void __syncwarp() {
+  crowd::emulator::exchange(crowd::emulator::Step::barrier, ~0u, 0);
+}
+
+inline void __syncthreads() {
+  crowd::emulator::block_barrier(false);
+}
+inline bool __syncthreads_or(bool value) {
+  return crowd::emulator::block_barrier(value);
+}
+inline void __threadfence() {}
+
+// Threads run one at a time: a read-modify-write is atomic as it is.
+
+template <typename T>
+T atomicAdd(T* at, T value) {
+  const T before = *at;
+  *at += value;
+  return before;
+}
+template <typename T>
+T atomicMax(T* at, T value) {
+  const T before = *at;
+  *at = std::max(before, value);
+  return before;
+}
+template <typename T>
+T atomicOr(T* at, T value) {
+  const T before = *at;
+  *at |= value;
+  return before;
+}
+
+inline int __popc(unsigned bits) {
+  return __builtin_popcount(bits);
+}
+inline int __ffs(int bits) {
+  return __builtin_ffs(bits);
+}
+inline int __ffsll(long long bits) {
+  return __builtin_ffsll(bits);
+}
+inline unsigned __float_as_uint(float value) {
+  unsigned bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+inline float __uint_as_float(unsigned bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+inline float __fmaf_rn(float a, float b, float c) {
+  return std::fma(a, b, c);
+}
+inline float __fdividef(float a, float b) {
+  return a / b;
+}
+// Conversions saturate, and NaN becomes 0.
+inline int __float2int_rd(float value) {
+  const double down = std::floor(static_cast<double>(value));
+  return value != value ? 0 : static_cast<int>(std::clamp(down, -2147483648.0, 2147483647.0));
+}
+inline unsigned __float2uint_rd(float value) {
+  const double down = std::floor(static_cast<double>(value));
+  return value != value ? 0 : static_cast<unsigned>(std::clamp(down, 0.0, 4294967295.0));
+}
+
+template <typename A, typename B>
+constexpr auto min(A a, B b) {
+  using T = std::common_type_t<A, B>;
+  return static_cast<T>(b) < static_cast<T>(a) ? static_cast<T>(b) : static_cast<T>(a);
+}
+template <typename A, typename B>
+constexpr auto max(A a, B b) {
+  using T = std::common_type_t<A, B>;
+  return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a);
+}
+
+// The runtime: one device, which starts a kernel when the one before it has ended.
+
+using cudaStream_t = struct CUstream_st*;
+enum cudaError_t { cudaSuccess, cudaErrorNoDevice, cudaErrorInsufficientDriver, cudaErrorNotSupported };
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrMultiProcessorCount };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaFuncAttributeNonPortableClusterSizeAllowed };
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization, cudaLaunchAttributeClusterDimension };
+struct cudaLaunchAttribute {
+  cudaLaunchAttributeID id;
+  struct {
+    int programmaticStreamSerializationAllowed;
+    dim3 clusterDim;
+  } val;
+};
+struct cudaLaunchConfig_t {
+  dim3 gridDim;
+  dim3 blockDim;
+  std::size_t dynamicSmemBytes;
+  cudaStream_t stream;
+  cudaLaunchAttribute* attrs;
+  unsigned numAttrs;
+};
+
+inline cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrComputeCapabilityMajor ? crowd::emulator::capability() : 4;
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetLastError() {
+  return cudaSuccess;
+}
+inline cudaError_t cudaPeekAtLastError() {
+  return cudaSuccess;
+}
+inline const char* cudaGetErrorString(cudaError_t) {
+  return "";
+}
+template <typename Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
+  return cudaSuccess;
+}
+template <typename... Parameters, typename... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               const Arguments&... arguments) {
+  unsigned cluster = 1;
+  for (unsigned k = 0; k < config->numAttrs; ++k)
+    if (config->attrs[k].id == cudaLaunchAttributeClusterDimension)
+      cluster = config->attrs[k].val.clusterDim.x;
+  crowd::emulator::launch({config->gridDim, config->blockDim, config->dynamicSmemBytes, cluster},
+                          [&] { kernel(arguments...); });
+  return cudaSuccess;
+}

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The kernels of greedy and map-reduce against the oracle without a GPU: the code that a GPU runs, run by the emulator.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <tuple>
+
+#include "cases.hpp"
+#include "emulator.hpp"
+
+// Method paper is left to a GPU: its kernels are started in ways the emulator does not know.
+#include "frames.cuh"
+
+namespace crowd {
+
+void launch_paper(const Call&, std::byte*) {}
+std::size_t paper_scratch_bytes(std::uint64_t) {
+  return 0;
+}
+void launch_collect(const Call&) {}
+void launch_rank(const Call&) {}
+void launch_survivors(const Call&) {}
+void launch_stand_ins(const Call&) {}
+
+namespace test {
+namespace {
+
+Result run_emulated(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  alignas(16) static constexpr CrowdNmsBox no_box{};
+  Result result = Result::sized(batch, wanted);
+  CrowdNmsCandidates candidates = batch.candidates();
+  if (batch.all.boxes.empty())
+    candidates.boxes = &no_box;
+  const CrowdNmsSurvivors outputs = result.outputs(wanted);
+  // Its own memory, so that the address sanitizer sees a step beside it.
+  const std::size_t bytes = crowd_nms_cuda_workspace_bytes(&params, batch.frames, batch.capacity);
+  const std::size_t rounded = (bytes + 255) / 256 * 256;
+  const std::unique_ptr<void, void (*)(void*)> workspace(std::aligned_alloc(256, rounded ? rounded : 256), std::free);
+  std::memset(workspace.get(), 0xA5, bytes);
+  result.status = crowd_nms_cuda(&params, &candidates, &outputs, workspace.get(), bytes, nullptr);
+  return result;
+}
+
+/// The compute capability that the emulated device has: with and without clusters.
+class Emulated : public testing::TestWithParam<std::tuple<CrowdNmsMethod, int>> {
+ protected:
+  void SetUp() override {
+    emulator::set_capability(std::get<1>(GetParam()));
+    emulator::seed(1);
+  }
+  static CrowdNmsMethod method() {
+    return std::get<0>(GetParam());
+  }
+  void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
+    std::size_t ran = 0;
+    for_each_case(sizes, method(), per_size, [&](const Case& it) {
+      expect_as_oracle(run_emulated, it);
+      ++ran;
+    });
+    EXPECT_GT(ran, 0u);
+  }
+};
+
+TEST_P(Emulated, agrees_on_small_frames) {
+  constexpr std::uint32_t sizes[] = {0, 1, 2, 9, 33, 65};
+  run(sizes, 2);
+}
+
+TEST_P(Emulated, agrees_on_medium_frames) {
+  constexpr std::uint32_t sizes[] = {257, 385};
+  run(sizes, 1);
+}
+
+TEST_P(Emulated, agrees_on_ragged_batches) {
+  for_each_batch(method(), [&](const Case& it) { expect_as_oracle(run_emulated, it); });
+}
+
+TEST_P(Emulated, gives_one_answer_in_any_order_of_threads) {
+  CrowdNmsParams params = default_params();
+  params.method = method();
+  for (const char* kind : {"clustered", "chain", "all_equal"}) {
+    const Batch batch = Batch::of(distribution(kind).make(120, 7));
+    const Wanted wanted{batch.capacity, true, true};
+    const Result expected = run_oracle(params, batch, wanted);
+    for (std::uint64_t order = 0; order < 20; ++order) {
+      emulator::seed(order);
+      ASSERT_TRUE(same(expected, run_emulated(params, batch, wanted), batch, wanted)) << kind << " order " << order;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Method, Emulated,
+                         testing::Combine(testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE),
+                                          testing::Values(7, 9)),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param) == CROWD_NMS_GREEDY ? "greedy" : "map_reduce") +
+                                  "_sm" + std::to_string(std::get<1>(info.param)) + "0";
+                         });
+
+}  // namespace
+}  // namespace test
+}  // namespace crowd
