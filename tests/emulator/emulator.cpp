@@ -4,6 +4,9 @@
 #include "emulator.hpp"
 
 #include <ucontext.h>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
 
 #include <algorithm>
 #include <cstdio>
@@ -16,7 +19,7 @@ namespace crowd::emulator {
 
 namespace {
 
-constexpr std::size_t stack_bytes = 96 << 10;
+constexpr std::size_t stack_bytes = 256 << 10;
 constexpr unsigned warp_size = 32;
 
 /// A warp's operation in progress, and the values of the last one done.
@@ -120,6 +123,10 @@ void start(Thread& thread, std::size_t number) {
   static std::vector<std::unique_ptr<char[]>> stacks;
   if (number >= stacks.size())
     stacks.push_back(std::make_unique_for_overwrite<char[]>(stack_bytes));
+#if defined(__SANITIZE_ADDRESS__)
+  // The thread that had it before left without taking its marks along.
+  __asan_unpoison_memory_region(stacks[number].get(), stack_bytes);
+#endif
   getcontext(&thread.context);
   thread.context.uc_stack.ss_sp = stacks[number].get();
   thread.context.uc_stack.ss_size = stack_bytes;

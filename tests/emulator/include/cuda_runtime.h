@@ -169,8 +169,9 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs;
 };
 
+// Each capability is a device of its own.
 inline cudaError_t cudaGetDevice(int* device) {
-  *device = 0;
+  *device = crowd::emulator::capability();
   return cudaSuccess;
 }
 inline cudaError_t cudaGetDeviceCount(int* count) {
@@ -189,6 +190,14 @@ inline cudaError_t cudaPeekAtLastError() {
 }
 inline const char* cudaGetErrorString(cudaError_t) {
   return "";
+}
+struct cudaFuncAttributes {
+  int ptxVersion;
+};
+template <typename Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel) {
+  attributes->ptxVersion = 10 * crowd::emulator::capability();
+  return cudaSuccess;
 }
 template <typename Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
