@@ -8,6 +8,15 @@
 
 namespace crowd {
 
+/// The current device, asked once a thread.
+struct Device {
+  unsigned processors;
+  /// It has what Hopper brought, and the kernels were compiled for that: clusters, and words between a kernel and its
+  /// neighbours in the stream.
+  bool hopper;
+};
+Device current_device();
+
 /// What the stream ran before this kernel is done and visible.
 __device__ inline void await_predecessor() {
 #if __CUDA_ARCH__ >= 900
@@ -23,8 +32,8 @@ __device__ inline void let_successor_start() {
 #endif
 }
 
-/// Launches a kernel, in clusters of that many blocks, that begins with await_predecessor(), or reads nothing before
-/// that its predecessor wrote. An error stays pending for crowd_nms_cuda() to take.
+/// Launches a kernel, where there are clusters in those of that many blocks, that begins with await_predecessor(), or
+/// reads nothing before that its predecessor wrote. An error stays pending for crowd_nms_cuda() to take.
 template <typename Arguments>
 void launch_early(void (*kernel)(Arguments), const Call& call, dim3 grid, unsigned threads, std::size_t bytes,
                   const Arguments& arguments, unsigned cluster = 1) {
@@ -36,6 +45,8 @@ void launch_early(void (*kernel)(Arguments), const Call& call, dim3 grid, unsign
   config.blockDim = {threads, 1, 1};
   config.dynamicSmemBytes = bytes;
   config.stream = call.stream;
+  // Without the words in the kernels, nothing would hold them back.
+  const bool early = current_device().hopper;
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[0].val.programmaticStreamSerializationAllowed = 1;
@@ -43,7 +54,7 @@ void launch_early(void (*kernel)(Arguments), const Call& call, dim3 grid, unsign
   attributes[1].val.clusterDim.x = cluster;
   attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
   config.attrs = attributes;
-  config.numAttrs = cluster > 1 ? 2 : 1;
+  config.numAttrs = !early ? 0 : cluster > 1 ? 2 : 1;
   (void)cudaLaunchKernelEx(&config, kernel, arguments);
 }
 

@@ -41,28 +41,6 @@ __global__ void __launch_bounds__(capacity_max / rank_items) reduce(Arguments a)
   reduce_frame<greedy>(view);
 }
 
-struct Device {
-  unsigned processors = 1;
-  bool has_clusters = false;
-};
-
-int attribute(cudaDeviceAttr name, int device) {
-  int value = 0;
-  if (cudaDeviceGetAttribute(&value, name, device) != cudaSuccess)
-    (void)cudaGetLastError();
-  return value;
-}
-
-Device current_device() {
-  int device = 0;
-  if (cudaGetDevice(&device) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return {};
-  }
-  return {static_cast<unsigned>(std::max(attribute(cudaDevAttrMultiProcessorCount, device), 1)),
-          attribute(cudaDevAttrComputeCapabilityMajor, device) >= 9};
-}
-
 Arrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
   return {carver.take<Row>(total), carver.take<std::uint16_t>(total * list_room)};
@@ -97,14 +75,14 @@ bool launch_direct(const Call& call, Carver carver) {
   const std::uint32_t capacity = call.frames.capacity;
   if (!capacity || capacity > direct::capacity_max)
     return false;
-  const direct::Device device = direct::current_device();
+  const Device device = current_device();
   const direct::Arguments arguments{call.frames,
                                     direct::take_arrays(carver, call.frame_count, capacity),
                                     call.out,
                                     pair_rule(call.rule(), call.by_class()),
                                     call.params.score_threshold,
                                     direct::tile_for(call, device.processors)};
-  if (capacity <= tuning::small_capacity && device.has_clusters) {
+  if (capacity <= tuning::small_capacity && device.hopper) {
     direct::launch_small(call, arguments);
   } else {
     direct::launch_map(call, arguments);

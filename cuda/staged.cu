@@ -3,6 +3,7 @@
 //
 // The launches of the staged path.
 
+#include "launch.cuh"
 #include "staged.cuh"
 
 namespace crowd {
@@ -11,50 +12,12 @@ namespace staged {
 
 namespace {
 
-using Kernel = void (*)(Arguments);
-
-/// Whether a kernel can start while the one before it ends.
-bool overlaps_launches() {
-  int device = 0;
-  int major = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) {
-    (void)cudaGetLastError();
-    return false;
-  }
-  return major >= 9;
-}
-
 // With IoU > t, inter > t / (1 + t) * (sum of areas), but for the rounding of either side.
 float least_part(const OverlapRule& rule) {
   if (rule.metric != CROWD_NMS_IOU || rule.threshold < tiny_area)
     return 0;
   return rule.threshold / (1 + rule.threshold) * (1 - 4 * guard);
 }
-
-class Launcher {
- public:
-  explicit Launcher(const Call& call) : call_(call), overlap_(overlaps_launches()) {}
-
-  // An error stays pending for crowd_nms_cuda() to take.
-  void operator()(Kernel kernel, std::uint32_t blocks, const Arguments& arguments, std::size_t shared = 0) const {
-    cudaLaunchAttribute overlap{};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = call_.grid(blocks);
-    config.blockDim = {threads, 1, 1};
-    config.dynamicSmemBytes = shared;
-    config.stream = call_.stream;
-    config.attrs = &overlap;
-    config.numAttrs = overlap_;
-    (void)cudaLaunchKernelEx(&config, kernel, arguments);
-  }
-
- private:
-  const Call& call_;
-  bool overlap_;
-};
 
 }  // namespace
 
@@ -76,18 +39,20 @@ void launch_staged(const Call& call, Carver carver) {
                                     staged::least_part(call.rule()),
                                     call.params.score_threshold,
                                     call.out};
-  const staged::Launcher launch(call);
-  launch(staged::clear, ceil_div(shape.words / 4, staged::threads), arguments);
-  launch(staged::count, shape.blocks, arguments, shape.chunks * sizeof(std::uint32_t));
-  launch(staged::scan, shape.chunks, arguments);
-  launch(staged::scatter, shape.blocks, arguments);
+  const auto launch = [&](void (*kernel)(staged::Arguments), std::uint32_t blocks, std::size_t shared = 0) {
+    launch_early(kernel, call, call.grid(blocks), staged::threads, shared, arguments);
+  };
+  launch(staged::clear, ceil_div(shape.words / 4, staged::threads));
+  launch(staged::count, shape.blocks, shape.chunks * sizeof(std::uint32_t));
+  launch(staged::scan, shape.chunks);
+  launch(staged::scatter, shape.blocks);
   launch(call.params.method == CROWD_NMS_GREEDY ? staged::find_rivals : staged::find_dominated,
-         shape.home_blocks + shape.blocks, arguments);
-  launch(staged::resolve, shape.blocks, arguments);
+         shape.home_blocks + shape.blocks);
+  launch(staged::resolve, shape.blocks);
   if (call.out.stand_ins || call.out.members)
-    launch(staged::find_stand_ins, shape.home_blocks, arguments);
+    launch(staged::find_stand_ins, shape.home_blocks);
   if (call.out.members && call.out.max_survivors)
-    launch(staged::write_members, shape.blocks, arguments);
+    launch(staged::write_members, shape.blocks);
 }
 
 }  // namespace crowd

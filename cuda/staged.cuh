@@ -7,6 +7,7 @@
 #pragma once
 
 #include "frames.cuh"
+#include "launch.cuh"
 #include "near.cuh"
 #include "resolve.cuh"
 #include "tuning.hpp"
@@ -269,10 +270,8 @@ __device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t n
 /// Until here a kernel runs beside the one before it in the stream, from here on the next may run beside this one. So
 /// what comes before may read what the kernel before the last has written. Every thread has to come by.
 __device__ inline void await_previous() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
+  await_predecessor();
+  let_successor_start();
 }
 
 // The stages. Blocks take frame blockIdx.y.
