@@ -55,10 +55,10 @@ struct View {
   }
 
   __device__ Fate fate(std::uint32_t index) const {
-    return Fate::of_word(*static_cast<volatile const std::uint32_t*>(&memory.fate[index]));
+    return Fate::of_word(memory.fate[index]);
   }
   __device__ void publish(std::uint32_t index, Fate fate) const {
-    *static_cast<volatile std::uint32_t*>(&memory.fate[index]) = fate.word();
+    memory.fate[index] = fate.word();
   }
 };
 
@@ -105,23 +105,26 @@ __device__ void begin(const View& view, Row (&row)[rank_items]) {
 /// Most candidates lose to their best rival right away. The rest is listed, so that every lane has one.
 __device__ inline void list_waiting(const View& view, const Row (&row)[rank_items]) {
   const unsigned lane = threadIdx.x % 32;
+  unsigned dies = 0;
 #pragma unroll
   for (unsigned k = 0; k < rank_items; ++k) {
     const std::uint32_t i = k * blockDim.x + threadIdx.x;
-    bool waits = false;
-    if (i < view.n && row[k].rivals) {
-      waits = !view.fate(row[k].best).is_kept();
-      if (!waits)
-        view.publish(i, Fate::dead());
-    }
-    const unsigned waiting = __ballot_sync(all_lanes, waits);
+    const bool open = i < view.n && row[k].rivals;
+    const bool beaten = open && view.fate(row[k].best).is_kept();
+    dies |= static_cast<unsigned>(beaten) << k;
+    const unsigned waiting = __ballot_sync(all_lanes, open && !beaten);
     std::uint32_t place = 0;
     if (lane == 0 && waiting)
       place = atomicAdd(&view.shared.waiting, static_cast<std::uint32_t>(__popc(waiting)));
     place = __shfl_sync(all_lanes, place, 0) + __popc(waiting & ((1u << lane) - 1));
-    if (waits)
+    if (open && !beaten)
       view.memory.waiting[place] = static_cast<std::uint16_t>(i);
   }
+  __syncthreads();
+#pragma unroll
+  for (unsigned k = 0; k < rank_items; ++k)
+    if (dies >> k & 1)
+      view.publish(k * blockDim.x + threadIdx.x, Fate::dead());
 }
 
 /// A candidate that waits.
@@ -177,7 +180,6 @@ __device__ inline void look_further(const View& view, Waiting& it) {
 
 /// One look at the rival it waits for.
 __device__ inline void look(const View& view, Waiting& it) {
-  const Fate before = it.fate;
   if (it.fate.is_tied()) {
     it.fate = it.fate.follow(view.fate(it.fate.position()));
   } else {
@@ -191,8 +193,6 @@ __device__ inline void look(const View& view, Waiting& it) {
     else if (rival.is_dead())
       look_further(view, it);
   }
-  if (it.fate.word() != before.word())
-    view.publish(it.index, it.fate);
 }
 
 /// A warp goes through all candidates for one that has rivals beyond any list: what it is now, and who blocks it.
@@ -223,30 +223,39 @@ __device__ inline void search_all(const View& view, Waiting& it) {
       it.searches = false;
       it.blocker = static_cast<std::uint16_t>(blocker);
       it.fate = fate;
-      view.publish(it.index, fate);
     }
     __syncwarp();
   }
 }
 
-/// Everybody waits until its own fate is decided. Ends: the best-ranked candidate that is open has no open rival.
+/// All look, then all say what they have seen, until every fate is decided. Ends: the best-ranked candidate that is
+/// open has no open rival.
 __device__ inline void decide(const View& view) {
   Waiting it[rank_items];
 #pragma unroll
   for (unsigned k = 0; k < rank_items; ++k)
     it[k] = take(view, k * blockDim.x + threadIdx.x);
   const unsigned rounds = ceil_div(view.shared.waiting, blockDim.x);
-  bool open = rounds != 0;
-  while (__any_sync(all_lanes, open)) {
-    open = false;
+  bool open = !it[0].fate.is_decided();
+  while (__syncthreads_or(open)) {
+    unsigned news = 0;
 #pragma unroll
     for (unsigned k = 0; k < rank_items; ++k) {
       if (k >= rounds)
         break;
-      if (!it[k].fate.is_decided())
+      const Fate before = it[k].fate;
+      if (!before.is_decided())
         look(view, it[k]);
       if (__any_sync(all_lanes, it[k].searches))
         search_all(view, it[k]);
+      news |= static_cast<unsigned>(it[k].fate.word() != before.word()) << k;
+    }
+    __syncthreads();
+    open = false;
+#pragma unroll
+    for (unsigned k = 0; k < rank_items; ++k) {
+      if (news >> k & 1)
+        view.publish(it[k].index, it[k].fate);
       open |= !it[k].fate.is_decided();
     }
   }
@@ -355,9 +364,7 @@ __device__ void reduce_frame(const View& view) {
   __syncthreads();
   if (greedy) {
     list_waiting(view, row);
-    __syncthreads();
     decide(view);
-    __syncthreads();
   }
   if (view.a.out.stand_ins || view.a.out.members)
     write_stand_ins(view);
