@@ -16,9 +16,10 @@ constexpr unsigned all_lanes = 0xffffffffu;
 /// OverlapRule, prepared for kernels.
 struct PairRule {
   OverlapRule overlap;
-  float sure;      ///< inter > sure * denominator: an overlap, however the division rounds
-  float sure_not;  ///< inter < sure_not * denominator: none
-  float reach;     ///< centres of overlapping boxes are at most reach * the width of either apart, in y the height
+  float sure;        ///< inter > sure * denominator: an overlap, however the division rounds
+  float sure_not;    ///< inter < sure_not * denominator: none
+  float reach;       ///< centres of overlapping boxes are at most reach * the width of either apart, in y the height
+  float pair_reach;  ///< and pair_reach * the sum of both
   bool by_class;
   bool apart_too;  ///< ratio 0 counts as overlap: boxes that do not meet are to be tested too
 };
@@ -29,13 +30,22 @@ constexpr float guard = 8.0f / (1 << 24);
 constexpr float tiny_area = 1e-30f;
 constexpr float least_threshold = 1e-5f;
 
-/// With IoU > t, two widths differ at most by a factor of t and centres by (1 - t) of the larger width; for t < 1/2 a
-/// partner up to 1/t times as wide reaches farther. Infinite where the metric bounds nothing.
+/// With IoU > t the overlap along an axis is more than t / (1 + t) of the sum of the extents: centres are less than
+/// this part of the sum apart. One half where the metric bounds nothing: the boxes meet.
+inline float pair_reach_of(const OverlapRule& rule) {
+  const float t = rule.threshold * (1.0f - 1e-5f);
+  if (rule.metric != CROWD_NMS_IOU || rule.threshold < least_threshold)
+    return 0.5f;
+  return 0.5f * (1.0f - t) / (1.0f + t);
+}
+
+/// Since the larger extent is less than 1 / t times the smaller, that bounds the distance by one of them, too. Infinite
+/// where the metric bounds nothing.
 inline float reach_of(const OverlapRule& rule) {
   const float t = rule.threshold * (1.0f - 1e-5f);
   if (rule.metric != CROWD_NMS_IOU || rule.threshold < least_threshold)
     return INFINITY;
-  return (1.0f - t) * (t < 0.5f ? 0.5f / t : 1.0f);
+  return 0.5f * (1.0f - t) / t;
 }
 
 inline PairRule pair_rule(const OverlapRule& rule, bool by_class) {
@@ -44,6 +54,7 @@ inline PairRule pair_rule(const OverlapRule& rule, bool by_class) {
           minute ? tiny_area : rule.threshold * (1.0f + guard),
           minute ? 0.0f : rule.threshold * (1.0f - guard),
           reach_of(rule),
+          pair_reach_of(rule),
           by_class,
           rule.or_equal && rule.threshold == 0};
 }
@@ -125,11 +136,12 @@ struct Stretch {
 
 /// The cells along one axis that the centre of a box overlapping [from, to] can lie in. `most` bounds the extent of
 /// any box along the axis.
-__device__ inline Stretch stretch(float from, float to, float extent, float reach, float most, float per,
-                                  std::uint32_t cells) {
+__device__ inline Stretch stretch(float from, float to, float extent, float reach, float pair_reach, float most,
+                                  float per, std::uint32_t cells) {
   const float centre = Grid::centre(from, to);
   // Slack for the rounding of extents (relative to them) and of centres (relative to the coordinate).
-  const float far = fminf(reach * extent, 0.5f * extent + 0.5f * most) * (1 + 1e-5f) + fabsf(centre) * 4e-7f + 1e-37f;
+  const float far =
+      fminf(reach * extent, pair_reach * extent + pair_reach * most) * (1 + 1e-5f) + fabsf(centre) * 4e-7f + 1e-37f;
   const int first = Grid::along(centre - far, per);
   const int last = Grid::along(centre + far, per);
   const std::uint32_t span = static_cast<std::uint32_t>(last) - static_cast<std::uint32_t>(first);
@@ -146,9 +158,11 @@ __device__ inline Window window(const float4& b, const Grid& grid, const PairRul
     return {{0, grid.columns}, {0, grid.rows}};
   const float w = width(b, rule.overlap.offset);
   const float h = height(b, rule.overlap.offset);
-  const float reach = w * h < tiny_area ? INFINITY : rule.reach;
-  return {stretch(b.x, b.z, w, reach, largest.width, grid.per_x, grid.columns),
-          stretch(b.y, b.w, h, reach, largest.height, grid.per_y, grid.rows)};
+  const bool tiny = w * h < tiny_area;
+  const float reach = tiny ? INFINITY : rule.reach;
+  const float pair_reach = tiny ? 0.5f : rule.pair_reach;
+  return {stretch(b.x, b.z, w, reach, pair_reach, largest.width, grid.per_x, grid.columns),
+          stretch(b.y, b.w, h, reach, pair_reach, largest.height, grid.per_y, grid.rows)};
 }
 
 /// A window's part of a row, as positions in a list sorted by cell, row by row: one range, or two where the window
@@ -178,21 +192,25 @@ __device__ RowRange row_range(const Grid& grid, const Stretch& x, std::uint32_t 
   return {first, first_count, second, first_count + start(base + to - grid.columns) - second};
 }
 
-/// Bins of scores, best first: candidates of a better bin rank better. Where the scores seen are all the same, the bins
-/// go by index. The choice of bins affects speed alone.
+/// Bins of scores, best first: candidates of a better bin rank better. Scores that many share, as those of quantized
+/// detectors, have a row of bins to themselves, the plateau, which they fill by index. The choice of bins affects speed
+/// alone.
 struct ScoreBins {
   float best;
-  float per_unit;  ///< bins per unit of score
+  float per_unit;         ///< bins per unit of score
+  std::uint32_t slope;    ///< bins beside the plateau, but one
+  float shared;           ///< the plateau's score; NaN: there is none
+  std::uint32_t begin;    ///< its first bin
+  std::uint32_t plateau;  ///< its bins
   float per_index;
-  std::uint32_t bins;
-  bool same;
 
+  __device__ std::uint32_t on_slope(float score) const {
+    return min(__float2uint_rd((best - score) * per_unit), slope - 1);
+  }
   __device__ std::uint32_t bin(float score, std::uint32_t index) const {
-    if (!same)
-      return min(__float2uint_rd((best - score) * per_unit), bins - 1);
-    if (score != best)
-      return score > best ? 0 : bins - 1;
-    return 1 + min(__float2uint_rd(static_cast<float>(index) * per_index), bins - 3);
+    if (score == shared)
+      return begin + min(__float2uint_rd(static_cast<float>(index) * per_index), plateau - 1);
+    return score > shared ? on_slope(score) : on_slope(score) + plateau + 1;
   }
 };
 
@@ -238,6 +256,9 @@ __device__ inline std::uint32_t sample(std::uint32_t n) {
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(threadIdx.x % 32) * n / 32);
 }
 
+/// Sampled scores that have to be the same to make a plateau.
+constexpr unsigned least_shared = 4;
+
 /// Chooses bins from 32 of the frame's n scores, from `input` on. For a whole warp; the same on every warp that asks.
 __device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t input, std::uint32_t n,
                                            std::uint32_t bins) {
@@ -246,12 +267,22 @@ __device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t inp
   const std::uint32_t key = score_key(score);
   const std::uint32_t least_key = warp_min(finite ? key : ~0u);
   const std::uint32_t best_key = warp_max(finite ? key : 0);
-  const bool same = least_key >= best_key;
   const float best = best_key ? key_score(best_key) : 0.0f;
-  const float range = same ? 0.0f : best - key_score(least_key);
+  const float range = least_key < best_key ? best - key_score(least_key) : 0.0f;
+  const auto alike = static_cast<std::uint32_t>(__popc(__match_any_sync(all_lanes, key)));
+  const std::uint32_t most = warp_max(finite ? alike : 0);
+  const unsigned holders = __ballot_sync(all_lanes, finite && alike == most && most >= least_shared);
+  const float common = __shfl_sync(all_lanes, score, holders ? __ffs(static_cast<int>(holders)) - 1 : 0);
+  ScoreBins scale;
   // Scores beyond the sampled ones get an eighth of the range on either side before they share a bin.
-  return {same ? best : best + range / 8, __fdividef(static_cast<float>(bins), range * 1.25f),
-          __fdividef(static_cast<float>(bins - 2), static_cast<float>(n ? n : 1)), bins, same};
+  scale.best = best + range / 8;
+  scale.plateau = holders ? (bins - 2) * most / 32 : 0;
+  scale.slope = bins - scale.plateau - 1;
+  scale.per_unit = range > 0 ? __fdividef(static_cast<float>(scale.slope), range * 1.25f) : 0.0f;
+  scale.shared = holders ? common : NAN;
+  scale.begin = holders ? scale.on_slope(common) + 1 : 0;
+  scale.per_index = __fdividef(static_cast<float>(scale.plateau), static_cast<float>(n ? n : 1));
+  return scale;
 }
 
 /// Chooses a grid and bins in the same way.
