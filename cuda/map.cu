@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(threads_max, 1) map(Arguments a) {
   const std::size_t slot = a.frames.slot(frame);
   for (std::uint32_t r = threadIdx.x / 32; r < rows; r += blockDim.x / 32)
     write_row(tile, r, a.arrays.rows + slot + first, a.arrays.lists + (slot + first) * list_room, listed,
-              a.tile * list_room);
+              rows * list_room);
 }
 
 }  // namespace
@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(threads_max, 1) map(Arguments a) {
 void launch_map(const Call& call, const Arguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;
   const unsigned threads = ceil_div(capacity, columns_per_warp) * 32;
-  launch_early(bounded(arguments.rule) ? map<true> : map<false>, call, call.grid(ceil_div(capacity, arguments.tile)),
-               threads, 0, arguments);
+  launch_early(bounded(arguments.rule) ? map<true> : map<false>, call,
+               {call.grid(ceil_div(capacity, arguments.tile)), threads}, arguments);
 }
 
 }  // namespace crowd::direct

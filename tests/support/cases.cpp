@@ -4,6 +4,7 @@
 #include "cases.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <sstream>
 
@@ -101,7 +102,30 @@ void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Ca
   }
 }
 
+namespace {
+
+/// Frames of a few objects, the best windows first, as a detector that sorts leaves them: the last of each frame have
+/// as many rivals as there are windows of their object.
+Case sorted_crowds(CrowdNmsMethod method) {
+  constexpr std::uint32_t frames = 40;
+  constexpr std::uint32_t n = 100;
+  Case it{.name = "batch of sorted crowds", .params = default_params(), .batch = {}, .wanted = {n, true, true}};
+  it.params.method = method;
+  it.batch.frames = frames;
+  it.batch.capacity = n;
+  for (std::uint32_t f = 0; f < frames; ++f) {
+    Boxes frame = crowd(n, 2, 400, 400, f + 1);
+    std::sort(frame.scores.begin(), frame.scores.end(), std::greater<>());
+    for (std::uint32_t i = 0; i < n; ++i)
+      it.batch.all.add(frame.boxes[i], frame.scores[i]);
+  }
+  return it;
+}
+
+}  // namespace
+
 void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  body(sorted_crowds(method));
   constexpr std::uint32_t counts[] = {0, 1, 33, 64, 100, 127, 128, 129, 300};
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Dice dice(seed);
