@@ -81,7 +81,7 @@ struct Column<false> {
     return {b};
   }
   __device__ static Column none() {
-    return {{NAN, NAN, NAN, NAN}};
+    return {{INFINITY, INFINITY, -INFINITY, -INFINITY}};
   }
   __device__ bool may_beat(const float4&, const float4& b, const PairRule& rule) const {
     const float w = fminf(box.z, b.z) - fmaxf(box.x, b.x) + rule.overlap.offset;
@@ -175,7 +175,8 @@ __device__ void map_tile(const Arguments& a, Tile& tile, std::size_t input, std:
     tile.queued[warp] = 0;
   __syncthreads();
   const unsigned parts = blockDim.x / 32 / groups;
-  for (std::uint32_t r = warp / groups; r < rows; r += 2 * parts) {
+  // Warps beyond a whole number of groups have nothing to do.
+  for (std::uint32_t r = warp / groups < parts ? warp / groups : rows; r < rows; r += 2 * parts) {
     unsigned close = 0;
 #pragma unroll
     for (unsigned k = 0; k < 2; ++k) {
