@@ -72,6 +72,7 @@ inline bool bounded(const PairRule& rule) {
 
 /// Both in one launch, up to tuning::small_capacity; needs thread-block clusters.
 void launch_small(const Call& call, const Arguments& arguments);
+/// Both together, on any device.
 void launch_map(const Call& call, const Arguments& arguments);
 void launch_reduce(const Call& call, const Arguments& arguments);
 

@@ -16,10 +16,9 @@ namespace crowd {
 
 /// What is known of a candidate so far.
 enum State : std::uint32_t {
-  undecided = 0,  ///< no better-ranked rival found yet
-  dominated = 1,  ///< some better-ranked undecided candidate overlaps it
-  kept = 2,       ///< a survivor
-  dead = 3,       ///< a survivor overlaps it
+  undecided = 0,
+  kept = 2,  ///< a survivor
+  dead = 3,  ///< a survivor overlaps it
   invalid = 4,
   below_threshold = 5,
 };

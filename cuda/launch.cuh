@@ -4,6 +4,8 @@
 // Kernels one after another without the gaps between them (programmatic dependent launch, Hopper and up).
 #pragma once
 
+#include <algorithm>
+
 #include "frames.cuh"
 
 namespace crowd {
@@ -14,8 +16,21 @@ struct Device {
   /// It has what Hopper brought, and the kernels were compiled for that: clusters, and words between a kernel and its
   /// neighbours in the stream.
   bool hopper;
+  /// Dynamic shared memory that a block of any kernel here may have beside its own.
+  std::size_t shared_bytes;
 };
 Device current_device();
+
+/// The shape of a launch.
+struct LaunchShape {
+  dim3 grid;
+  unsigned threads;
+  std::size_t shared_bytes = 0;
+  /// Most that the kernel is ever launched with: what is granted to a kernel is the same for all threads that launch
+  /// it.
+  std::size_t most_shared_bytes = 0;
+  unsigned cluster = 1;  ///< blocks, where there are clusters
+};
 
 /// What the stream ran before this kernel is done and visible.
 __device__ inline void await_predecessor() {
@@ -32,29 +47,29 @@ __device__ inline void let_successor_start() {
 #endif
 }
 
-/// Launches a kernel, where there are clusters in those of that many blocks, that begins with await_predecessor(), or
-/// reads nothing before that its predecessor wrote. An error stays pending for crowd_nms_cuda() to take.
+/// Launches a kernel that begins with await_predecessor(), or reads nothing before that its predecessor wrote. An error
+/// stays pending for crowd_nms_cuda() to take.
 template <typename Arguments>
-void launch_early(void (*kernel)(Arguments), const Call& call, dim3 grid, unsigned threads, std::size_t bytes,
-                  const Arguments& arguments, unsigned cluster = 1) {
+void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape& shape, const Arguments& arguments) {
   constexpr std::size_t granted = 48 << 10;
-  if (bytes > granted)
-    (void)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  const Device device = current_device();
+  if (shape.most_shared_bytes > granted)
+    (void)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(std::min(shape.most_shared_bytes, device.shared_bytes)));
   cudaLaunchConfig_t config{};
-  config.gridDim = grid;
-  config.blockDim = {threads, 1, 1};
-  config.dynamicSmemBytes = bytes;
+  config.gridDim = shape.grid;
+  config.blockDim = {shape.threads, 1, 1};
+  config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = call.stream;
-  // Without the words in the kernels, nothing would hold them back.
-  const bool early = current_device().hopper;
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[0].val.programmaticStreamSerializationAllowed = 1;
   attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim.x = cluster;
+  attributes[1].val.clusterDim.x = shape.cluster;
   attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
   config.attrs = attributes;
-  config.numAttrs = !early ? 0 : cluster > 1 ? 2 : 1;
+  // Without the words in the kernels, nothing would hold them back.
+  config.numAttrs = !device.hopper ? 0 : shape.cluster > 1 ? 2 : 1;
   (void)cudaLaunchKernelEx(&config, kernel, arguments);
 }
 

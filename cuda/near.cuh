@@ -165,33 +165,6 @@ __device__ inline Window window(const float4& b, const Grid& grid, const PairRul
           stretch(b.y, b.w, h, reach, pair_reach, largest.height, grid.per_y, grid.rows)};
 }
 
-/// A window's part of a row, as positions in a list sorted by cell, row by row: one range, or two where the window
-/// leaves the grid at its right edge and comes back at its left.
-struct RowRange {
-  std::uint32_t first, first_count;
-  std::uint32_t second, count;
-
-  __device__ std::uint32_t at(std::uint32_t k) const {
-    return k < first_count ? first + k : second + (k - first_count);
-  }
-};
-
-/// `start(cell)`: where the cell's candidates begin; start(cell + 1) is asked for the last cell of a row as well.
-template <typename Start>
-__device__ RowRange row_range(const Grid& grid, const Stretch& x, std::uint32_t row, Start start) {
-  const std::uint32_t base = row * grid.columns;
-  const std::uint32_t from = grid.column(x.first);
-  const std::uint32_t to = from + x.count;  // past the last
-  const std::uint32_t first = start(base + from);
-  if (to <= grid.columns) {
-    const std::uint32_t count = start(base + to) - first;
-    return {first, count, 0, count};
-  }
-  const std::uint32_t first_count = start(base + grid.columns) - first;
-  const std::uint32_t second = start(base);
-  return {first, first_count, second, first_count + start(base + to - grid.columns) - second};
-}
-
 /// Bins of scores, best first: candidates of a better bin rank better. Scores that many share, as those of quantized
 /// detectors, have a row of bins to themselves, the plateau, which they fill by index. The choice of bins affects speed
 /// alone.

@@ -49,17 +49,23 @@ Arrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity)
 /// Rows a block of the map, so that all blocks run at once.
 unsigned tile_for(const Call& call, unsigned processors) {
   const std::uint32_t threads = ceil_div(call.frames.capacity, 32 * tuning::direct_columns) * 32;
-  const std::uint64_t slots = static_cast<std::uint64_t>(processors) * (tuning::direct_threads / threads);
+  const std::uint64_t slots =
+      static_cast<std::uint64_t>(processors) * std::min(tuning::direct_threads / threads, tuning::direct_blocks);
   const std::uint64_t tile = (static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity + slots - 1) / slots;
   return static_cast<unsigned>(std::clamp<std::uint64_t>(tile, tuning::direct_tile_min, tuning::direct_tile_max));
 }
 
 }  // namespace
 
+unsigned reduce_threads(std::uint32_t capacity) {
+  return ceil_div(ceil_div(capacity, rank_items), 32) * 32;
+}
+
 void launch_reduce(const Call& call, const Arguments& arguments) {
-  const unsigned threads = ceil_div(ceil_div(call.frames.capacity, rank_items), 32) * 32;
-  launch_early(call.params.method == CROWD_NMS_GREEDY ? reduce<true> : reduce<false>, call, {call.frame_count, 1, 1},
-               threads, memory_bytes(threads), arguments);
+  const unsigned threads = reduce_threads(call.frames.capacity);
+  launch_early(call.params.method == CROWD_NMS_GREEDY ? reduce<true> : reduce<false>, call,
+               {{call.frame_count, 1, 1}, threads, memory_bytes(threads), memory_bytes(capacity_max / rank_items)},
+               arguments);
 }
 
 }  // namespace direct
@@ -84,10 +90,14 @@ bool launch_direct(const Call& call, Carver carver) {
                                     direct::tile_for(call, device.processors)};
   if (capacity <= tuning::small_capacity && device.hopper) {
     direct::launch_small(call, arguments);
-  } else {
-    direct::launch_map(call, arguments);
-    direct::launch_reduce(call, arguments);
+    return true;
   }
+  // Before the first of two launches, since nothing takes that back.
+  if (direct::memory_bytes(direct::reduce_threads(capacity)) > device.shared_bytes)
+    return false;
+  direct::launch_map(call, arguments);
+  if (cudaPeekAtLastError() == cudaSuccess)
+    direct::launch_reduce(call, arguments);
   return true;
 }
 

@@ -26,9 +26,8 @@ struct Shared {
   Verdicts verdicts;
   // Of the first block alone:
   Row rows[mappers * tile_max];
-  std::uint16_t lists[mappers * tile_max * list_room];
+  alignas(sizeof(uint2)) std::uint16_t lists[mappers * tile_max * list_room];  ///< read as vectors
 };
-static_assert(sizeof(Shared) % sizeof(uint2) == 0, "lists are read as vectors");
 
 constexpr std::size_t shared_bytes = (sizeof(Shared) + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
 
@@ -96,8 +95,8 @@ void launch_small(const Call& call, const Arguments& arguments) {
                                               : (greedy ? small<true, false> : small<false, false>);
   Arguments of_cluster = arguments;
   of_cluster.tile = ceil_div(call.frames.capacity, mappers);
-  launch_early(kernel, call, {call.frame_count * group, 1, 1}, threads, shared_bytes + memory_bytes(threads),
-               of_cluster, group);
+  constexpr std::size_t bytes = shared_bytes + memory_bytes(threads);
+  launch_early(kernel, call, {{call.frame_count * group, 1, 1}, threads, bytes, bytes, group}, of_cluster);
 }
 
 }  // namespace crowd::direct

@@ -40,7 +40,7 @@ void launch_staged(const Call& call, Carver carver) {
                                     call.params.score_threshold,
                                     call.out};
   const auto launch = [&](void (*kernel)(staged::Arguments), std::uint32_t blocks, std::size_t shared = 0) {
-    launch_early(kernel, call, call.grid(blocks), staged::threads, shared, arguments);
+    launch_early(kernel, call, {call.grid(blocks), staged::threads, shared, shared}, arguments);
   };
   launch(staged::clear, ceil_div(shape.words / 4, staged::threads));
   launch(staged::count, shape.blocks, shape.chunks * sizeof(std::uint32_t));

@@ -23,6 +23,8 @@ constexpr unsigned direct_capacity = 4096;
 constexpr unsigned direct_columns = 4;
 /// Threads of the map that a multiprocessor runs at once, at 64 registers each.
 constexpr unsigned direct_threads = 1024;
+/// And most blocks, at 49 KB of shared memory each.
+constexpr unsigned direct_blocks = 4;
 /// Frames of up to this capacity are left to one cluster of so many blocks (small.cu).
 constexpr unsigned small_capacity = 384;
 constexpr unsigned small_group = 8;

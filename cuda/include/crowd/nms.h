@@ -212,6 +212,8 @@ struct CUstream_st;
  * context. Returns once enqueued: results and the contents of `workspace` are ordered by the stream.
  * Never allocates, synchronises, prints or throws; may be captured in a CUDA graph. The counts are read on the device.
  * workspace: device memory, 256-byte aligned; boxes: 16-byte aligned. Outputs may be mapped pinned host memory.
+ * Where the GPU can (Hopper and up), kernels start while their predecessor in the stream ends, and wait for it. A kernel
+ * of yours that is launched to start early as well must wait for its own predecessor (griddepcontrol.wait).
  * At most 65535 frames, and a capacity of at most 1048576: CROWD_NMS_UNSUPPORTED beyond.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,

@@ -150,7 +150,11 @@ constexpr auto max(A a, B b) {
 
 using cudaStream_t = struct CUstream_st*;
 enum cudaError_t { cudaSuccess, cudaErrorNoDevice, cudaErrorInsufficientDriver, cudaErrorNotSupported };
-enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrMultiProcessorCount };
+enum cudaDeviceAttr {
+  cudaDevAttrComputeCapabilityMajor,
+  cudaDevAttrMultiProcessorCount,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaFuncAttributeNonPortableClusterSizeAllowed };
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization, cudaLaunchAttributeClusterDimension };
 struct cudaLaunchAttribute {
@@ -179,7 +183,9 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrComputeCapabilityMajor ? crowd::emulator::capability() : 4;
+  *value = attribute == cudaDevAttrComputeCapabilityMajor ? crowd::emulator::capability()
+           : attribute == cudaDevAttrMultiProcessorCount  ? 4
+                                                          : 227 << 10;
   return cudaSuccess;
 }
 inline cudaError_t cudaGetLastError() {
