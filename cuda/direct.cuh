@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Map and reduce of Oro et al. 2020 for frames of up to a few thousand candidates, without the matrix: the map (map.cu)
-// tests every pair and leaves of each row its rank and the few columns that beat it; the reduce (reduce.cu) makes
+// tests every pair and leaves of each row the few columns that beat it; the reduce (reduce.cu) ranks, and makes
 // survivors of that, one block a frame.
 #pragma once
 
