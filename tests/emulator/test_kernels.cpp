@@ -77,6 +77,7 @@ TEST_P(Emulated, agrees_on_medium_frames) {
 
 TEST_P(Emulated, agrees_on_ragged_batches) {
   for_each_batch(method(), [&](const Case& it) { expect_as_oracle(run_emulated, it); });
+  expect_as_oracle(run_emulated, sorted_crowds(method()));
 }
 
 TEST_P(Emulated, gives_one_answer_in_any_order_of_threads) {

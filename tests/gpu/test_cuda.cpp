@@ -87,6 +87,7 @@ TEST_P(CudaAgainstOracle, agrees_on_ragged_batches) {
     if (fits_hardware(it))
       expect_as_oracle(runner(), it);
   });
+  expect_as_oracle(runner(), sorted_crowds(method()));
 }
 
 INSTANTIATE_TEST_SUITE_P(Method, CudaAgainstOracle,

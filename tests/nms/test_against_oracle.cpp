@@ -44,6 +44,7 @@ TEST_P(CpuAgainstOracle, agrees_on_huge_frames) {
 
 TEST_P(CpuAgainstOracle, agrees_on_ragged_batches) {
   for_each_batch(GetParam(), [](const Case& it) { expect_as_oracle(run_cpu, it); });
+  expect_as_oracle(run_cpu, sorted_crowds(GetParam()));
 }
 
 std::string method_name(const testing::TestParamInfo<CrowdNmsMethod>& info) {

@@ -102,10 +102,6 @@ void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Ca
   }
 }
 
-namespace {
-
-/// Frames of a few objects, the best windows first, as a detector that sorts leaves them: the last of each frame have
-/// as many rivals as there are windows of their object.
 Case sorted_crowds(CrowdNmsMethod method) {
   constexpr std::uint32_t frames = 40;
   constexpr std::uint32_t n = 100;
@@ -122,10 +118,7 @@ Case sorted_crowds(CrowdNmsMethod method) {
   return it;
 }
 
-}  // namespace
-
 void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
-  body(sorted_crowds(method));
   constexpr std::uint32_t counts[] = {0, 1, 33, 64, 100, 127, 128, 129, 300};
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Dice dice(seed);

@@ -30,6 +30,10 @@ void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Ca
 /// Batches of ragged frames: empty ones, full ones, more than the capacity, out of order, with gaps.
 void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
+/// A batch of frames of a few objects, the best windows first, as a detector that sorts leaves them: the last of each
+/// frame have as many rivals as there are windows of their object.
+Case sorted_crowds(CrowdNmsMethod method);
+
 /// Runs the case on `runner` and on the oracle; on a difference prints what it takes to repeat it.
 void expect_as_oracle(const Runner& runner, const Case& it);
 
