@@ -53,16 +53,12 @@ __device__ inline Candidate fetch(const Arguments& a, std::size_t input, std::ui
           a.rule.by_class ? a.frames.classes[input + index] : 0};
 }
 
-enum class Standing { counts, malformed, low };
-
-__device__ inline Standing standing(const float4& box, float score, const Arguments& a) {
-  if (score != score || !is_well_formed(as_box(box), a.rule.overlap.offset))
-    return Standing::malformed;
-  return score < a.score_threshold ? Standing::low : Standing::counts;
+__device__ inline State standing(const Arguments& a, const float4& box, float score) {
+  return crowd::standing(box, score, a.rule, a.score_threshold);
 }
 
 __device__ inline bool counts(const Arguments& a, std::size_t input, std::uint32_t index) {
-  return standing(a.frames.boxes[input + index], a.frames.scores[input + index], a) == Standing::counts;
+  return standing(a, a.frames.boxes[input + index], a.frames.scores[input + index]) == undecided;
 }
 
 /// Whether the metric bounds how far apart boxes can be and overlap.

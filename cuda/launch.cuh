@@ -32,23 +32,16 @@ struct LaunchShape {
   unsigned cluster = 1;  ///< blocks, where there are clusters
 };
 
-/// What the stream ran before this kernel is done and visible.
-__device__ inline void await_predecessor() {
+/// Until here a kernel runs beside the one before it in the stream, from here on the next may run beside this one. So
+/// what comes before may read what the kernel before the last has written. Every thread has to come by.
+__device__ inline void await_previous() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-/// The next kernel may take its place on idle processors. Said once the predecessor is done, so that what that wrote
-/// can be read there at once.
-__device__ inline void let_successor_start() {
-#if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Launches a kernel that begins with await_predecessor(), or reads nothing before that its predecessor wrote. An error
-/// stays pending for crowd_nms_cuda() to take.
+/// Launches a kernel that calls await_previous(). An error stays pending for crowd_nms_cuda() to take.
 template <typename Arguments>
 void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape& shape, const Arguments& arguments) {
   constexpr std::size_t granted = 48 << 10;

@@ -17,8 +17,7 @@ __global__ void __launch_bounds__(threads_max, 1) map(Arguments a) {
   __shared__ Tile<tile_max, threads_max / 32> tile;
   __shared__ std::uint32_t listed;
   const std::uint32_t frame = blockIdx.y;
-  await_predecessor();
-  let_successor_start();
+  await_previous();
   const std::uint32_t n = a.frames.size(frame);
   const std::uint32_t first = blockIdx.x * a.tile;
   if (first >= n)

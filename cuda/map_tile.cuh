@@ -32,23 +32,18 @@ struct Tile {
   std::uint32_t queued[warps];
 };
 
-/// How far the centres of boxes that overlap can be apart along one axis; see window().
-__device__ inline float farthest(float centre, float extent, float reach) {
-  return reach * extent * (1 + 1e-5f) + fabsf(centre) * 4e-7f + 1e-37f;
-}
-
 template <typename Tile>
 __device__ void load_row(const Arguments& a, Tile& tile, std::size_t input, std::uint32_t r, std::uint32_t i) {
   const float4 b = a.frames.boxes[input + i];
   const float score = a.frames.scores[input + i];
-  const bool counts = standing(b, score, a) == Standing::counts;
+  const bool counts = standing(a, b, score) == undecided;
   const float w = width(b, a.rule.overlap.offset);
   const float h = height(b, a.rule.overlap.offset);
   const float reach = w * h < tiny_area ? INFINITY : a.rule.reach;
   const float x = Grid::centre(b.x, b.z);
   const float y = Grid::centre(b.y, b.w);
   // Nobody is nearer than a negative distance.
-  tile.near[r] = counts ? float4{x, y, farthest(x, w, reach), farthest(y, h, reach)} : float4{0, 0, -1, -1};
+  tile.near[r] = counts ? float4{x, y, with_slack(reach * w, x), with_slack(reach * h, y)} : float4{0, 0, -1, -1};
   tile.box[r] = counts ? b : float4{0, 0, -INFINITY, -INFINITY};
   tile.id[r] = {counts ? score_key(score) : ~0u, i};
   tile.label[r] = a.rule.by_class ? a.frames.classes[input + i] : 0;
@@ -105,7 +100,7 @@ __device__ void test_queue(const Arguments& a, Tile& tile, std::size_t input, st
   const float score = a.frames.scores[input + i];
   const std::uint32_t key = score_key(score);
   const float4 box = a.frames.boxes[input + i];
-  if (key < id.x || (key == id.x && i >= id.y) || standing(box, score, a) != Standing::counts ||
+  if (key < id.x || (key == id.x && i >= id.y) || standing(a, box, score) != undecided ||
       !suppresses(box, tile.box[r], a.rule) || (a.rule.by_class && a.frames.classes[input + i] != tile.label[r]))
     return;
   atomicMax(&tile.best[r], static_cast<unsigned long long>(key) << 32 | static_cast<std::uint32_t>(~i));

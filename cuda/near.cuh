@@ -77,6 +77,13 @@ __device__ inline bool suppresses(const float4& hi, const float4& lo, const Pair
   return overlaps(as_box(hi), as_box(lo), rule.overlap);
 }
 
+/// Whether a candidate counts: undecided if so, else why not.
+__device__ inline State standing(const float4& box, float score, const PairRule& rule, float score_threshold) {
+  if (score != score || !is_well_formed(as_box(box), rule.overlap.offset))
+    return invalid;
+  return score < score_threshold ? below_threshold : undecided;
+}
+
 /// A candidate as the kernels that look at pairs hold it.
 struct Candidate {
   float4 box;
@@ -134,14 +141,18 @@ struct Stretch {
   std::uint32_t count;
 };
 
+/// A distance of centres, with slack for the rounding of extents (relative to them) and of centres (relative to the
+/// coordinate).
+__device__ inline float with_slack(float distance, float centre) {
+  return distance * (1 + 1e-5f) + fabsf(centre) * 4e-7f + 1e-37f;
+}
+
 /// The cells along one axis that the centre of a box overlapping [from, to] can lie in. `most` bounds the extent of
 /// any box along the axis.
 __device__ inline Stretch stretch(float from, float to, float extent, float reach, float pair_reach, float most,
                                   float per, std::uint32_t cells) {
   const float centre = Grid::centre(from, to);
-  // Slack for the rounding of extents (relative to them) and of centres (relative to the coordinate).
-  const float far =
-      fminf(reach * extent, pair_reach * extent + pair_reach * most) * (1 + 1e-5f) + fabsf(centre) * 4e-7f + 1e-37f;
+  const float far = with_slack(fminf(reach * extent, pair_reach * extent + pair_reach * most), centre);
   const int first = Grid::along(centre - far, per);
   const int last = Grid::along(centre + far, per);
   const std::uint32_t span = static_cast<std::uint32_t>(last) - static_cast<std::uint32_t>(first);

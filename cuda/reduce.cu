@@ -36,8 +36,7 @@ __global__ void __launch_bounds__(capacity_max / rank_items) reduce(Arguments a)
                   a.tile,
                   a.tile * list_room};
   rank(view);
-  await_predecessor();
-  let_successor_start();
+  await_previous();
   reduce_frame<greedy>(view);
 }
 

@@ -50,8 +50,12 @@ struct View {
   const std::uint16_t* lists;  ///< of tile after tile
   std::uint32_t tile, tile_room;
 
-  __device__ const uint2* list(std::uint32_t index, std::uint32_t begin) const {
-    return reinterpret_cast<const uint2*>(lists + index / tile * tile_room + begin);
+  __device__ const std::uint16_t* list(std::uint32_t index, std::uint32_t begin) const {
+    return lists + index / tile * tile_room + begin;
+  }
+  /// A word that is less the better the candidate's rank, and ends in its index.
+  __device__ std::uint32_t by_rank(std::uint32_t index) const {
+    return static_cast<std::uint32_t>(memory.ranking.rank_of[index]) << 16 | index;
   }
 
   __device__ Fate fate(std::uint32_t index) const {
@@ -74,10 +78,10 @@ __device__ inline void rank(const View& view) {
     score[k] = i < view.n ? view.a.frames.scores[view.input + i] : 0.0f;
     if (i >= view.n)
       continue;
-    const Standing stands = standing(view.a.frames.boxes[view.input + i], score[k], view.a);
-    counting |= static_cast<unsigned>(stands == Standing::counts) << k;
-    malformed += stands == Standing::malformed;
-    low += stands == Standing::low;
+    const State stands = standing(view.a, view.a.frames.boxes[view.input + i], score[k]);
+    counting |= static_cast<unsigned>(stands == undecided) << k;
+    malformed += stands == invalid;
+    low += stands == below_threshold;
   }
   malformed = warp_sum(malformed);
   low = warp_sum(low);
@@ -154,7 +158,7 @@ __device__ inline Waiting take(const View& view, std::uint32_t number) {
 
 /// Its blocker being dead, looks through the list for the best-ranked other, which may live longest.
 __device__ inline void look_further(const View& view, Waiting& it) {
-  const uint2* list = view.list(it.index, it.list);
+  const auto* list = reinterpret_cast<const uint2*>(view.list(it.index, it.list));
   std::uint32_t open = 0;
   std::uint32_t best = ~0u;
   bool beaten = false;
@@ -169,7 +173,7 @@ __device__ inline void look_further(const View& view, Waiting& it) {
       if (fate.is_decided())
         continue;
       ++open;
-      best = min(best, static_cast<std::uint32_t>(view.memory.ranking.rank_of[rival]) << 16 | rival);
+      best = min(best, view.by_rank(rival));
     }
   }
   it.alone = open == 1;
@@ -263,12 +267,12 @@ __device__ inline void decide(const View& view) {
 
 /// The best-ranked survivor on its list.
 __device__ inline std::uint32_t stand_in_on_list(const View& view, const Row& row, std::uint32_t index) {
-  const uint2* list = view.list(index, row.list);
+  const std::uint16_t* list = view.list(index, row.list);
   std::uint32_t best = ~0u;
   for (std::uint32_t k = 0; k < row.rivals; ++k) {
-    const std::uint32_t rival = reinterpret_cast<const std::uint16_t*>(list)[k];
+    const std::uint32_t rival = list[k];
     if (view.fate(rival).is_kept())
-      best = min(best, static_cast<std::uint32_t>(view.memory.ranking.rank_of[rival]) << 16 | rival);
+      best = min(best, view.by_rank(rival));
   }
   return best == ~0u ? CROWD_NMS_NONE : best & 0xffff;
 }
@@ -280,7 +284,7 @@ __device__ inline std::uint32_t stand_in_of_all(const View& view, std::uint32_t 
   for (std::uint32_t i = threadIdx.x % 32; i < view.n; i += 32)
     if (view.fate(i).is_kept() && counts(view.a, view.input, i) &&
         beats(fetch(view.a, view.input, i), mine, view.a.rule))
-      best = min(best, static_cast<std::uint32_t>(view.memory.ranking.rank_of[i]) << 16 | i);
+      best = min(best, view.by_rank(i));
   best = warp_min(best);
   return best == ~0u ? CROWD_NMS_NONE : best & 0xffff;
 }

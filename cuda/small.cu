@@ -44,8 +44,7 @@ __global__ void __launch_bounds__(threads, 1) small(Arguments a) {
   __syncthreads();
   // Everybody is there to be written to once all have arrived.
   cluster.barrier_arrive();
-  await_predecessor();
-  let_successor_start();
+  await_previous();
   View view{a,
             shared.verdicts,
             carve(memory + shared_bytes / sizeof(uint4)),

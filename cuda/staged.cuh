@@ -267,13 +267,6 @@ __device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t n
   return before + static_cast<std::uint32_t>(__popc(same & ((1u << lane) - 1)));
 }
 
-/// Until here a kernel runs beside the one before it in the stream, from here on the next may run beside this one. So
-/// what comes before may read what the kernel before the last has written. Every thread has to come by.
-__device__ inline void await_previous() {
-  await_predecessor();
-  let_successor_start();
-}
-
 // The stages. Blocks take frame blockIdx.y.
 
 __global__ void clear(Arguments a);

@@ -40,13 +40,6 @@ struct Finds {
   }
 };
 
-__device__ std::uint32_t sum_of_lanes(std::uint32_t value) {
-#pragma unroll
-  for (unsigned step = lanes / 2; step; step /= 2)
-    value += __shfl_xor_sync(all_lanes, value, step);
-  return value;
-}
-
 struct Bin {
   std::uint32_t first, end;
 };

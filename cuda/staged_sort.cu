@@ -34,10 +34,21 @@ __device__ void add_up(BlockTally& tally, float w, float h, State state) {
   atomicAdd(&tally.below_threshold, belows);
 }
 
-__device__ State judge(const float4& b, float score, const Arguments& a) {
-  if (score != score || !is_well_formed({b.x, b.y, b.z, b.w}, a.rule.overlap.offset))
-    return invalid;
-  return score < a.score_threshold ? below_threshold : undecided;
+/// A thread's candidate.
+struct Loaded {
+  std::uint32_t index;
+  bool here;
+  float4 box;
+  float score;
+};
+
+__device__ Loaded load(const Stage& stage) {
+  const Frames& frames = stage.a.frames;
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i >= frames.size(stage.frame))
+    return {i, false, {}, 0.0f};
+  const std::size_t at = frames.input(stage.frame) + i;
+  return {i, true, frames.boxes[at], frames.scores[at]};
 }
 
 __device__ Slots* slots_of(const Stage& stage) {
@@ -61,13 +72,10 @@ __global__ void __launch_bounds__(threads) count(Arguments a) {
   // Chunks are few, and candidates would queue for their counters.
   extern __shared__ std::uint32_t in_chunk[];
   const Stage stage(a, blockIdx.y);
-  const std::uint32_t n = a.frames.size(stage.frame);
-  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
-  const bool here = i < n;
-  const float4 b = here ? a.frames.boxes[a.frames.input(stage.frame) + i] : float4{};
-  const float score = here ? a.frames.scores[a.frames.input(stage.frame) + i] : 0.0f;
+  const auto [i, here, b, score] = load(stage);
   if (threadIdx.x < warp_size) {
-    Scale measured = measure_scale(a.frames, stage.frame, n, a.rule, a.shape.columns, a.shape.rows, a.shape.bins);
+    Scale measured = measure_scale(a.frames, stage.frame, a.frames.size(stage.frame), a.rule, a.shape.columns,
+                                   a.shape.rows, a.shape.bins);
     measured.grid.per_x *= tuning::staged_narrow;
     if (threadIdx.x == 0) {
       scale = measured;
@@ -80,7 +88,7 @@ __global__ void __launch_bounds__(threads) count(Arguments a) {
   __syncthreads();
   if (blockIdx.x == 0 && threadIdx.x == 0)
     a.arrays.scale[stage.frame] = scale;
-  const State state = here ? judge(b, score, a) : dead;
+  const State state = here ? standing(b, score, a.rule, a.score_threshold) : dead;
   const bool valid = state == undecided;
   const float offset = a.rule.overlap.offset;
   add_up(total, width(b, offset), height(b, offset), state);
@@ -141,11 +149,7 @@ __global__ void __launch_bounds__(threads) scan(Arguments a) {
 
 __global__ void __launch_bounds__(threads) scatter(Arguments a) {
   const Stage stage(a, blockIdx.y);
-  const std::uint32_t n = a.frames.size(stage.frame);
-  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
-  const bool here = i < n;
-  const float4 b = here ? a.frames.boxes[a.frames.input(stage.frame) + i] : float4{};
-  const float score = here ? a.frames.scores[a.frames.input(stage.frame) + i] : 0.0f;
+  const auto [i, here, b, score] = load(stage);
   const Slots slots = here ? slots_of(stage)[i] : Slots{no_slot, no_slot};
   const std::uint32_t cell = stage.scale().grid.cell(b);
   const std::uint32_t bin = a.shape.cells() + stage.scale().scores.bin(score, i);

@@ -16,10 +16,7 @@ __device__ std::uint32_t window_size(const Walk& walk) {
   std::uint32_t size = 0;
   for (std::uint32_t s = threadIdx.x % lanes; s < walk.segments(); s += lanes)
     size += walk.at(s).count;
-#pragma unroll
-  for (unsigned step = lanes / 2; step; step /= 2)
-    size += __shfl_xor_sync(all_lanes, size, step);
-  return size;
+  return sum_of_lanes(size);
 }
 
 /// By the lanes of each candidate.

@@ -57,6 +57,14 @@ class Walk {
   bool split_;
 };
 
+/// Over the lanes of a candidate. For a whole warp.
+__device__ inline std::uint32_t sum_of_lanes(std::uint32_t value) {
+#pragma unroll
+  for (unsigned step = lanes / 2; step; step /= 2)
+    value += __shfl_xor_sync(all_lanes, value, step);
+  return value;
+}
+
 /// As many segments end to end as a candidate has lanes.
 struct Group {
   std::uint32_t end[lanes];
