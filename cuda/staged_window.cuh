@@ -148,6 +148,9 @@ __device__ bool visit_rivals(const Stage& stage, const Walk& walk, const Subject
           stopped = visit(at - static_cast<std::uint32_t>(stage.slot), key);
       }
     }
+    // Other candidates of the warp may go on.
+    if (!open)
+      continue;
     visited += group.size();
     number += lanes;
     open = number < walk.segments() && visited < limit;

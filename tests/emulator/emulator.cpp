@@ -63,7 +63,7 @@ Thread* current = nullptr;
 ucontext_t scheduler;
 const std::function<void()>* entry = nullptr;
 std::mt19937_64 lots;
-int major = 9;
+Device used;
 
 [[noreturn]] void give_up(const char* reason) {
   std::fprintf(stderr, "emulator: block %u of %u, thread %u: %s\n", blockIdx.x, gridDim.x, threadIdx.x, reason);
@@ -186,12 +186,12 @@ void seed(std::uint64_t value) {
   lots.seed(value);
 }
 
-int capability() {
-  return major;
+Device device() {
+  return used;
 }
 
-void set_capability(int value) {
-  major = value;
+void set_device(const Device& device) {
+  used = device;
 }
 
 const std::array<std::uint64_t, 32>& exchange_words(Step step, unsigned mask, std::uint64_t value) {

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <tuple>
 
 #include "cases.hpp"
@@ -49,8 +50,11 @@ Result run_emulated(const CrowdNmsParams& params, const Batch& batch, const Want
 class Emulated : public testing::TestWithParam<std::tuple<CrowdNmsMethod, int>> {
  protected:
   void SetUp() override {
-    emulator::set_capability(std::get<1>(GetParam()));
+    use(4);
     emulator::seed(1);
+  }
+  static void use(int processors) {
+    emulator::set_device({std::get<1>(GetParam()), processors});
   }
   static CrowdNmsMethod method() {
     return std::get<0>(GetParam());
@@ -71,8 +75,38 @@ TEST_P(Emulated, agrees_on_small_frames) {
 }
 
 TEST_P(Emulated, agrees_on_medium_frames) {
-  constexpr std::uint32_t sizes[] = {257, 385};
+  constexpr std::uint32_t sizes[] = {256, 257, 385};
   run(sizes, 1);
+}
+
+// One for each shape that the launches have, just above the last of the one before.
+TEST_P(Emulated, agrees_on_large_frames) {
+  struct Large {
+    const char* distribution;
+    std::uint32_t n;
+  };
+  constexpr Large cases[] = {{"clustered", 1025}, {"chain", 1025}, {"tied_scores", 2049}, {"mixed_sizes", 4096}};
+  use(132);
+  for (const Large& it : cases) {
+    CrowdNmsParams params = default_params();
+    params.method = method();
+    const Batch batch = Batch::of(distribution(it.distribution).make(it.n, 3));
+    expect_as_oracle(run_emulated,
+                     {std::string(it.distribution) + " seed=3", params, batch, {batch.capacity, true, true}});
+  }
+}
+
+TEST_P(Emulated, agrees_on_random_frames) {
+  std::vector<std::uint64_t> seeds(20);
+  std::iota(seeds.begin(), seeds.end(), 0);
+  // Window of exactly as many places as the stages look at first.
+  seeds.push_back(3257);
+  for (const std::uint64_t seed : seeds) {
+    const RandomFrame it = random_frame(seed);
+    CrowdNmsParams params = it.params;
+    params.method = method();
+    expect_as_oracle(run_emulated, {it.name, params, it.batch, {it.batch.capacity, true, true}});
+  }
 }
 
 TEST_P(Emulated, agrees_on_ragged_batches) {

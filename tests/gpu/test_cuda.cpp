@@ -144,17 +144,10 @@ TEST(Cuda, gives_one_answer_ten_thousand_times) {
 TEST(Cuda, agrees_with_the_cpu_backend_on_thousands_of_frames) {
   const std::uint64_t seeds = quick() ? 20 : 10000;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    Dice dice(seed);
-    const auto& kind = distributions()[dice.below(static_cast<std::uint32_t>(distributions().size()))];
-    // Some for every way through the backend.
-    const std::uint32_t n = dice.below(dice.one_in(20) ? 6000 : 600);
-    const Batch batch = Batch::of(kind.make(n, seed));
-    CrowdNmsParams params = default_params();
-    params.overlap_threshold = dice.unit();
-    params.class_agnostic = dice.below(2);
-    ASSERT_TRUE(same(run_cpu(params, batch, everything(batch)), run_cuda(params, batch, everything(batch)), batch,
-                     everything(batch)))
-        << kind.name << " n=" << n << " seed=" << seed;
+    const RandomFrame it = random_frame(seed);
+    ASSERT_TRUE(same(run_cpu(it.params, it.batch, everything(it.batch)),
+                     run_cuda(it.params, it.batch, everything(it.batch)), it.batch, everything(it.batch)))
+        << it.name;
   }
 }
 

@@ -152,6 +152,17 @@ void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)
   }
 }
 
+RandomFrame random_frame(std::uint64_t seed) {
+  Dice dice(seed);
+  const auto& kind = distributions()[dice.below(static_cast<std::uint32_t>(distributions().size()))];
+  const std::uint32_t n = dice.below(dice.one_in(20) ? 6000 : 600);
+  RandomFrame it{std::string(kind.name) + " n=" + std::to_string(n) + " seed=" + std::to_string(seed), default_params(),
+                 Batch::of(kind.make(n, seed))};
+  it.params.overlap_threshold = dice.unit();
+  it.params.class_agnostic = dice.below(2);
+  return it;
+}
+
 void expect_as_oracle(const Runner& runner, const Case& it) {
   const Result expected = run_oracle(it.params, it.batch, it.wanted);
   const Result actual = runner(it.params, it.batch, it.wanted);

@@ -18,6 +18,15 @@ struct Case {
   Wanted wanted;
 };
 
+/// Method greedy on a frame of any distribution, with parameters drawn from the seed; one in twenty is large, so that
+/// there are some for every way through the CUDA backend.
+struct RandomFrame {
+  std::string name;
+  CrowdNmsParams params;
+  Batch batch;
+};
+RandomFrame random_frame(std::uint64_t seed);
+
 /// Every metric and comparator, with options drawn from a fixed seed, on every distribution and every one of `sizes`.
 /// `per_size` limits the cases a distribution and size give; 0: no limit.
 void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, std::uint32_t per_size,

@@ -13,6 +13,7 @@
 #include "emulator.hpp"
 
 #define __host__
+#define __noinline__
 #define __device__
 #define __global__
 #define __launch_bounds__(...)
@@ -173,9 +174,9 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs;
 };
 
-// Each capability is a device of its own.
+// The library asks each device once: they have to have numbers of their own.
 inline cudaError_t cudaGetDevice(int* device) {
-  *device = crowd::emulator::capability();
+  *device = 1000 * crowd::emulator::device().capability + crowd::emulator::device().processors;
   return cudaSuccess;
 }
 inline cudaError_t cudaGetDeviceCount(int* count) {
@@ -183,8 +184,8 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrComputeCapabilityMajor ? crowd::emulator::capability()
-           : attribute == cudaDevAttrMultiProcessorCount  ? 4
+  *value = attribute == cudaDevAttrComputeCapabilityMajor ? crowd::emulator::device().capability
+           : attribute == cudaDevAttrMultiProcessorCount  ? crowd::emulator::device().processors
                                                           : 227 << 10;
   return cudaSuccess;
 }
@@ -202,7 +203,7 @@ struct cudaFuncAttributes {
 };
 template <typename Kernel>
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel) {
-  attributes->ptxVersion = 10 * crowd::emulator::capability();
+  attributes->ptxVersion = 10 * crowd::emulator::device().capability;
   return cudaSuccess;
 }
 template <typename Kernel>

@@ -36,9 +36,12 @@ void launch(const Launch& launch, const std::function<void()>& kernel);
 
 /// Draws the order of threads anew from here on.
 void seed(std::uint64_t value);
-/// Major compute capability of the device; 9 to begin with.
-int capability();
-void set_capability(int major);
+struct Device {
+  int capability = 9;  ///< the major one
+  int processors = 4;  ///< fewer make for larger tiles
+};
+Device device();
+void set_device(const Device& device);
 
 enum class Step { none, shuffle, vote, match, barrier };
 
