@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Map and reduce of Oro et al. 2020 for frames of up to a few thousand candidates, without the matrix: the map (map.cu)
-// tests every pair and leaves of each row the few columns that beat it; the reduce (reduce.cu) ranks, and makes
-// survivors of that, one block a frame.
+// finds of each row its rank and the few columns that beat it; the reduce (reduce.cu) makes survivors of that, one
+// block a frame.
 #pragma once
 
 #include "launch.cuh"
@@ -14,7 +14,8 @@
 namespace crowd::direct {
 
 constexpr unsigned capacity_max = tuning::direct_capacity;
-static_assert(capacity_max <= 4096, "a thread of the reduce has four rows");
+/// Most rows of a tile of the map, in words of 32.
+constexpr unsigned words_max = 2;
 
 /// Rivals that are too many for the room there is.
 constexpr std::uint16_t not_listed = 0xffff;
@@ -24,19 +25,36 @@ constexpr std::uint16_t not_listed = 0xffff;
 constexpr unsigned list_room = tuning::direct_list_room;
 constexpr unsigned list_step = sizeof(uint2) / sizeof(std::uint16_t);
 constexpr std::uint16_t nobody = capacity_max;
+static_assert(capacity_max * list_room / list_step < not_listed);
 
-/// What the map finds out about a candidate.
-struct Row {
+/// What the map finds out about a candidate; in rank order.
+struct alignas(8) Row {
+  std::uint16_t index;
   std::uint16_t rivals;  ///< better-ranked boxes that overlap it
-  std::uint16_t best;    ///< the best-ranked of them
-  std::uint16_t list;    ///< where they begin among those of the tile of rows, or not_listed
-  std::uint16_t unused;
+  std::uint16_t best;    ///< one of the best-ranked of them
+  std::uint16_t list;    ///< the vector of the frame's that they begin at, or not_listed
 };
 
-/// Arrays of frames * capacity entries, and list_room times as many.
-struct Arrays {
+/// Candidates of a frame that do not count, hence have no row.
+struct Tally {
+  std::uint32_t malformed, low;
+};
+
+/// Where the map writes.
+struct Found {
   Row* rows;
   std::uint16_t* lists;
+  Tally* tally;
+};
+
+/// Found of all frames, which follow one another.
+struct Arrays {
+  Found of_first;
+
+  /// `slot`: Frames::slot().
+  __device__ Found of(std::uint32_t frame, std::size_t slot) const {
+    return {of_first.rows + slot, of_first.lists + slot * list_room, of_first.tally + frame};
+  }
 };
 
 struct Arguments {
@@ -45,20 +63,13 @@ struct Arguments {
   CrowdNmsSurvivors out;
   PairRule rule;
   float score_threshold;
-  unsigned tile;  ///< rows of a block of the map
+  unsigned tile;     ///< rows of a block of the map
+  bool first_rival;  ///< that there is one is all that is asked for: map-reduce without stand-ins and members
 };
 
 __device__ inline Candidate fetch(const Arguments& a, std::size_t input, std::uint32_t index) {
   return {a.frames.boxes[input + index], score_key(a.frames.scores[input + index]), index,
           a.rule.by_class ? a.frames.classes[input + index] : 0};
-}
-
-__device__ inline State standing(const Arguments& a, const float4& box, float score) {
-  return crowd::standing(box, score, a.rule, a.score_threshold);
-}
-
-__device__ inline bool counts(const Arguments& a, std::size_t input, std::uint32_t index) {
-  return standing(a, a.frames.boxes[input + index], a.frames.scores[input + index]) == undecided;
 }
 
 /// Whether the metric bounds how far apart boxes can be and overlap.

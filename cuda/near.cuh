@@ -84,6 +84,28 @@ __device__ inline State standing(const float4& box, float score, const PairRule&
   return score < score_threshold ? below_threshold : undecided;
 }
 
+/// standing() == undecided, the long way. Not inlined, lest the compiler take it instead of the branch around it.
+static __noinline__ __device__ bool is_counted_if_odd(float4 b, float score, const PairRule& rule,
+                                                      float score_threshold) {
+  return standing(b, score, rule, score_threshold) == undecided;
+}
+
+/// standing() == undecided, in few instructions.
+__device__ inline bool is_counted(const float4& b, float score, const PairRule& rule, float score_threshold) {
+  const float w = b.z - b.x;
+  const float h = b.w - b.y;
+  // Which is so for all well-formed boxes but giants and, where there is an offset, those without extent.
+  const bool plain = (w > 0) & (w < INFINITY) & (h > 0) & (h < INFINITY);
+  const bool high = score >= score_threshold;
+  return plain ? high : is_counted_if_odd(b, score, rule, score_threshold);
+}
+
+/// score_key() where the score is not NaN.
+__device__ inline std::uint32_t counted_key(float score) {
+  const std::uint32_t bits = __float_as_uint(score + 0.0f);
+  return bits ^ (static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) | 0x80000000u);
+}
+
 /// A candidate as the kernels that look at pairs hold it.
 struct Candidate {
   float4 box;
@@ -221,6 +243,16 @@ __device__ inline std::uint32_t warp_min(std::uint32_t value) {
     value = min(value, __shfl_xor_sync(all_lanes, value, step));
   return value;
 #endif
+}
+
+/// Sum over this lane and those before it.
+__device__ inline std::uint32_t warp_prefix(std::uint32_t value) {
+#pragma unroll
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const std::uint32_t other = __shfl_up_sync(all_lanes, value, step);
+    value += threadIdx.x % 32 >= step ? other : 0;
+  }
+  return value;
 }
 
 __device__ inline std::uint32_t warp_max(std::uint32_t value) {

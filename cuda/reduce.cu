@@ -14,57 +14,48 @@ namespace direct {
 
 namespace {
 
-template <bool greedy>
-__global__ void __launch_bounds__(capacity_max / rank_items) reduce(Arguments a) {
+template <bool greedy, unsigned items>
+__global__ void __launch_bounds__(1024, 1) reduce(Arguments a) {
   extern __shared__ uint4 memory[];
   __shared__ Verdicts shared;
-  if (threadIdx.x == 0)
-    shared.malformed = shared.low = shared.waiting = 0;
-  __syncthreads();
   const std::uint32_t frame = blockIdx.x;
-  const std::size_t slot = a.frames.slot(frame);
-  // The map began when all before it was done: the candidates are there.
-  const View view{a,
-                  shared,
-                  carve(memory),
-                  frame,
-                  a.frames.size(frame),
-                  slot,
-                  a.frames.input(frame),
-                  a.arrays.rows + slot,
-                  a.arrays.lists + slot * list_room,
-                  a.tile,
-                  a.tile * list_room};
-  rank(view);
   await_previous();
-  reduce_frame<greedy>(view);
+  reduce_frame<greedy, items>({a, shared, carve(memory), frame, a.frames.size(frame), a.frames.input(frame),
+                               a.arrays.of(frame, a.frames.slot(frame))});
 }
 
 Arrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
-  return {carver.take<Row>(total), carver.take<std::uint16_t>(total * list_room)};
+  return {{carver.take<Row>(total), carver.take<std::uint16_t>(total * list_room), carver.take<Tally>(frames)}};
 }
 
-/// Rows a block of the map, so that all blocks run at once.
+/// Rows a block of the map: as few as it takes to have all multiprocessors at work.
 unsigned tile_for(const Call& call, unsigned processors) {
-  const std::uint32_t threads = ceil_div(call.frames.capacity, 32 * tuning::direct_columns) * 32;
-  const std::uint64_t slots =
-      static_cast<std::uint64_t>(processors) * std::min(tuning::direct_threads / threads, tuning::direct_blocks);
-  const std::uint64_t tile = (static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity + slots - 1) / slots;
-  return static_cast<unsigned>(std::clamp<std::uint64_t>(tile, tuning::direct_tile_min, tuning::direct_tile_max));
+  const std::uint64_t rows = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
+  return static_cast<unsigned>(std::min<std::uint64_t>((rows + processors - 1) / processors, 32 * words_max));
+}
+
+template <unsigned items>
+void launch(const Call& call, const Arguments& arguments) {
+  const std::uint32_t capacity = call.frames.capacity;
+  launch_early(call.params.method == CROWD_NMS_GREEDY ? reduce<true, items> : reduce<false, items>, call,
+               {{call.frame_count, 1, 1},
+                ceil_div(ceil_div(capacity, items), 32) * 32,
+                memory_bytes(capacity),
+                memory_bytes(capacity_max)},
+               arguments);
 }
 
 }  // namespace
 
-unsigned reduce_threads(std::uint32_t capacity) {
-  return ceil_div(ceil_div(capacity, rank_items), 32) * 32;
-}
-
+/// The fewer candidates a thread has, the sooner it is done.
 void launch_reduce(const Call& call, const Arguments& arguments) {
-  const unsigned threads = reduce_threads(call.frames.capacity);
-  launch_early(call.params.method == CROWD_NMS_GREEDY ? reduce<true> : reduce<false>, call,
-               {{call.frame_count, 1, 1}, threads, memory_bytes(threads), memory_bytes(capacity_max / rank_items)},
-               arguments);
+  if (call.frames.capacity <= 1024)
+    launch<1>(call, arguments);
+  else if (call.frames.capacity <= 2048)
+    launch<2>(call, arguments);
+  else
+    launch<items_max>(call, arguments);
 }
 
 }  // namespace direct
@@ -86,14 +77,12 @@ bool launch_direct(const Call& call, Carver carver) {
                                     call.out,
                                     pair_rule(call.rule(), call.by_class()),
                                     call.params.score_threshold,
-                                    direct::tile_for(call, device.processors)};
+                                    direct::tile_for(call, device.processors),
+                                    call.params.method != CROWD_NMS_GREEDY && !call.out.stand_ins && !call.out.members};
   if (capacity <= tuning::small_capacity && device.hopper) {
     direct::launch_small(call, arguments);
     return true;
   }
-  // Before the first of two launches, since nothing takes that back.
-  if (direct::memory_bytes(direct::reduce_threads(capacity)) > device.shared_bytes)
-    return false;
   direct::launch_map(call, arguments);
   if (cudaPeekAtLastError() == cudaSuccess)
     direct::launch_reduce(call, arguments);

@@ -19,22 +19,12 @@ constexpr unsigned warp_block = 256;
 
 /// Map and reduce without the matrix (map.cu, reduce.cu): most candidates of a frame.
 constexpr unsigned direct_capacity = 4096;
-/// Columns that a lane of the map holds.
-constexpr unsigned direct_columns = 4;
-/// Threads of the map that a multiprocessor runs at once, at 64 registers each.
-constexpr unsigned direct_threads = 1024;
-/// And most blocks, at 49 KB of shared memory each.
-constexpr unsigned direct_blocks = 4;
 /// Frames of up to this capacity are left to one cluster of so many blocks (small.cu).
-constexpr unsigned small_capacity = 384;
+constexpr unsigned small_capacity = 256;
 constexpr unsigned small_group = 8;
-constexpr unsigned small_block = 512;
 /// Rivals that the workspace has room for, per candidate; 48 bytes of the 64 that it may have. With 20, three of 4096
 /// crowded candidates of equal score found no room, and each search through all others costs some 25 us (H200).
 constexpr unsigned direct_list_room = 24;
-/// Rows of a block of the map.
-constexpr unsigned direct_tile_min = 1;
-constexpr unsigned direct_tile_max = 64;
 
 /// Staged path (staged.cu): threads of a block.
 constexpr unsigned staged_block = 256;

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A tile of rows in shared memory, and the columns of the block that maps it.
+#pragma once
+
+#include "direct.cuh"
+
+namespace crowd::direct {
+
+/// Rivals of a row that the block keeps in mind.
+constexpr unsigned rivals_max = 64;
+/// Strips along an axis, a power of two. They repeat themselves over the plane.
+constexpr unsigned strip_count = 512;
+/// Pairs that a warp queues at a time.
+constexpr unsigned queue_room = 128;
+
+/// How a block of the map works: at most 32 * `words_` rows, on at most `warps_` warps with `items_` columns a thread.
+/// `bounded_`: the metric bounds how far boxes can be apart and overlap, so that centres are looked at.
+template <bool bounded_, unsigned words_, unsigned items_, unsigned warps_>
+struct Plan {
+  static constexpr bool bounded = bounded_;
+  static constexpr unsigned words = words_;
+  static constexpr unsigned items = items_;
+  static constexpr unsigned warps = warps_;
+  static constexpr unsigned rows_max = 32 * words;
+  static_assert(rows_max * items * 32 <= 1 << 16, "entries of the queue");
+};
+
+/// A tile of rows in shared memory.
+template <typename Plan>
+struct Tile {
+  static constexpr unsigned words = Plan::words;
+  static constexpr unsigned rows_max = Plan::rows_max;
+  static constexpr bool bounded = Plan::bounded;
+
+  std::uint32_t near[2][words][strip_count];  ///< by x and by y; a bit for each row
+  float4 box[rows_max];
+  std::uint32_t key[rows_max];        ///< score_key(), greater than any if the row does not count
+  std::uint32_t least[rows_max];      ///< key of a column that still matters
+  std::uint32_t sorted[rows_max];     ///< keys, ascending
+  std::uint32_t place[rows_max];      ///< where the row's key is among these
+  std::uint32_t ties[rows_max];       ///< rows before it that have the same key
+  std::uint32_t above[rows_max + 1];  ///< columns that rank better than so many rows of these, and no more
+  std::int32_t label[rows_max];
+  std::uint32_t rivals[rows_max];
+  std::uint32_t best[rows_max];  ///< the best rival by its key's upper bits, that is nearly the best: bits, ~index
+  alignas(sizeof(uint2)) std::uint16_t list[rows_max][rivals_max];
+  std::uint16_t begin[rows_max];                 ///< where the list goes among those of the tile, or not_listed
+  std::uint16_t queue[Plan::warps][queue_room];  ///< (row * items + column's item) * 32 + column's lane
+  Tally tally;
+  std::uint32_t listed;  ///< list entries of the tile that are taken
+};
+
+/// What a block maps: rows `first` and on of a frame's n candidates, which begin at `input`.
+struct Job {
+  std::size_t input;
+  std::uint32_t n, first, rows;
+};
+
+/// How many there are to a unit of length.
+struct Strips {
+  float per_x, per_y;
+};
+
+/// The columns of a thread: number k is column k * blockDim.x + threadIdx.x.
+template <unsigned items>
+struct Columns {
+  float4 box[items];
+  /// score_key(), one more for columns before the tile: greater than the row's if the column ranks better, but for
+  /// equal scores within the tile. 0 if it does not count.
+  std::uint32_t key[items];
+};
+
+/// A candidate as it lies in memory; by default one that does not count.
+struct Raw {
+  float4 box{};
+  float score = NAN;
+};
+
+__device__ inline Raw load(const Arguments& a, std::size_t at) {
+  return {a.frames.boxes[at], a.frames.scores[at]};
+}
+
+/// Makes columns of what was loaded.
+template <typename Tile, unsigned items>
+__device__ Columns<items> judge_columns(const Arguments& a, Tile& tile, const Job& job, const Raw (&raw)[items]) {
+  Columns<items> columns;
+  bool odd = false;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const std::uint32_t i = k * blockDim.x + threadIdx.x;
+    const bool counts = is_counted(raw[k].box, raw[k].score, a.rule, a.score_threshold);
+    columns.box[k] = raw[k].box;
+    columns.key[k] = counts ? counted_key(raw[k].score) + (i < job.first) : 0;
+    odd |= !counts & (i < job.n);
+  }
+  // One block of the frame says how many do not count.
+  if (odd && job.first == 0)
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      if (k * blockDim.x + threadIdx.x < job.n && !columns.key[k])
+        atomicAdd(standing(raw[k].box, raw[k].score, a.rule, a.score_threshold) == invalid ? &tile.tally.malformed
+                                                                                           : &tile.tally.low,
+                  1u);
+  return columns;
+}
+
+/// Clears what map_tile() and write_rows() count on. A barrier has to follow.
+template <typename Tile>
+__device__ void clear(Tile& tile) {
+  for (unsigned k = threadIdx.x; k < 2 * Tile::words * strip_count; k += blockDim.x)
+    (&tile.near[0][0][0])[k] = 0;
+  for (unsigned k = threadIdx.x; k <= Tile::rows_max; k += blockDim.x)
+    tile.above[k] = 0;
+  for (unsigned k = threadIdx.x; k < Tile::rows_max; k += blockDim.x)
+    tile.sorted[k] = ~0u;
+  if (threadIdx.x == 0) {
+    tile.tally = {};
+    tile.listed = 0;
+  }
+}
+
+}  // namespace crowd::direct
