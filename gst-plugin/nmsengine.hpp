@@ -24,7 +24,7 @@ enum class BackendChoice { automatic, cuda, cpu };
 /// back (copy, launch, wait) takes longer than the CPU does. On an H200 and its host (tests/bench/bench_crossover.py) a
 /// crowd of 500 takes 38 us on the GPU and 20 us on the CPU, 1000 44 and 40, 2000 58 and 84, 8000 267 and 540; boxes
 /// that hardly overlap cross over at 500.
-constexpr std::uint32_t gpu_crossover = 1000;
+constexpr std::uint32_t gpu_crossover = 500;
 
 class NmsEngine {
  public:

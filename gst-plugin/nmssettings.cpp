@@ -55,12 +55,12 @@ constexpr GEnumValue comparator_values[] = {
     {0, nullptr, nullptr}};
 
 constexpr GEnumValue backend_values[] = {
-    {int(BackendChoice::automatic), "the GPU for frames of 1000 candidates or more where there is one, else the CPU",
+    {int(BackendChoice::automatic), "the GPU for frames of 500 candidates or more where there is one, else the CPU",
      "auto"},
     {int(BackendChoice::cuda), "the GPU; an error where there is none", "cuda"},
     {int(BackendChoice::cpu), "the CPU", "cpu"},
     {0, nullptr, nullptr}};
-static_assert(gpu_crossover == 1000, "backend_values says 1000");
+static_assert(gpu_crossover == 500, "backend_values says 500");
 
 constexpr GEnumValue mode_values[] = {
     {int(meta::Mode::replace), "only survivors are left", "replace"},
