@@ -22,8 +22,8 @@ enum class BackendChoice { automatic, cuda, cpu };
 
 /// With backend=auto, frames of fewer candidates than this are clustered on the CPU: below it the way to the GPU and
 /// back (copy, launch, wait) takes longer than the CPU does. On an H200 and its host (tests/bench/bench_crossover.py) a
-/// crowd of 500 takes 38 us on the GPU and 20 us on the CPU, 1000 44 and 40, 2000 58 and 84, 8000 267 and 540; boxes
-/// that hardly overlap cross over at 500.
+/// crowd of 250 takes 23 us on the GPU and 10 us on the CPU, 500 24 and 25, 1000 29 and 56, 4000 56 and 275; boxes that
+/// hardly overlap cross over at 250.
 constexpr std::uint32_t gpu_crossover = 500;
 
 class NmsEngine {
