@@ -139,7 +139,7 @@ __device__ inline void write_report(const View& view, const Tally& tally, std::u
                                tally.low, survivors,      survivors > room ? survivors - room : 0};
 }
 
-/// Ends with the number of survivors.
+/// Returns how many there are.
 template <unsigned items>
 __device__ std::uint32_t write_survivors(const View& view, const Mine<items>& mine) {
   const CrowdNmsSurvivors& out = view.a.out;
