@@ -1,19 +1,18 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Recordings in general and of MOTChallenge's det.txt, and boxes that come from them.
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <chrono>
 #include <cmath>
 #include <fstream>
 #include <limits>
-#include <string>
-#include <vector>
 
+#include "recording_cases.hpp"
 #include "scene/random.hpp"
-#include "scene/recording.hpp"
 #include "scene/source.hpp"
 
 namespace {
@@ -23,60 +22,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// What came of a text, with the reason if nothing did.
-struct Parsed {
-  std::optional<Recording> recording;
-  ReadFailure failure{};
-};
-
-Parsed parse(std::string_view text, bool strict = false, Format format = Format::automatic) {
-  Parsed parsed;
-  parsed.recording = parse_recording(text, "det.txt", format, strict, parsed.failure);
-  return parsed;
-}
-
-std::vector<Box> boxes(const Recording& recording, std::uint64_t frame) {
-  const auto view = recording.frame(frame);
-  return {view.boxes.begin(), view.boxes.end()};
-}
-
-std::vector<float> scores(const Recording& recording, std::uint64_t frame) {
-  const auto view = recording.frame(frame);
-  return {view.scores.begin(), view.scores.end()};
-}
-
-std::vector<std::int32_t> classes(const Recording& recording, std::uint64_t frame) {
-  const auto view = recording.frame(frame);
-  return {view.classes.begin(), view.classes.end()};
-}
-
-// The reason for which a second, good line is all that is left.
-std::string reason(const std::string& bad, const std::string& good) {
-  const Parsed lenient = parse(bad + "\n" + good + "\n");
-  if (!lenient.recording)
-    return "not read: " + lenient.failure.message;
-  EXPECT_EQ(lenient.recording->size(), 1u) << bad;
-  EXPECT_EQ(lenient.recording->skipped_lines(), 1u) << bad;
-  if (!lenient.recording->first_skipped())
-    return "nothing was skipped";
-  EXPECT_EQ(lenient.recording->first_skipped()->line, 1u);
-  const std::string why = lenient.recording->first_skipped()->reason;
-
-  const Parsed strict = parse(good + "\n\n" + bad, true);
-  EXPECT_FALSE(strict.recording) << bad;
-  EXPECT_EQ(strict.failure.cause, ReadFailure::Cause::malformed);
-  EXPECT_EQ(strict.failure.message,
-            "det.txt:3: " + why + ". Correct the line, or set strict=false to skip such lines.");
-  return why;
-}
-
 std::string mot_reason(const std::string& bad) {
   return reason(bad, "2,-1,1,2,3,4,.5");
-}
-
-std::string json_reason(const std::string& bad) {
-  // The good line stands alone, so the format is found by either line's brace.
-  return reason(bad, R"({"objects": [{"box": [1, 2, 3, 4]}]})");
 }
 
 TEST(recording_mot, reads_det_txt) {
@@ -220,170 +167,7 @@ TEST(recording, format_is_found_by_its_first_character) {
   EXPECT_FALSE(parse("1,-1,1,2,3,4,5", true, Format::jsonl).recording);
 }
 
-TEST(recording_jsonl, reads_our_objects) {
-  const Parsed parsed =
-      parse(R"({"objects": [{"box": [1, 2.5, -3e1, 4], "score": 0.75, "class": 3}, {"box": [5,6,7,8]}]}
-{"frame": 4, "objects": []}
-
-{"objects": [{"box": [9, 9, 10, 11], "score": -1, "label": "face", "other": {"a": [null, true]}}], "extra": "x"})",
-            true);
-  ASSERT_TRUE(parsed.recording) << parsed.failure.message;
-  const Recording& recording = *parsed.recording;
-  EXPECT_THAT(boxes(recording, 0), ElementsAre(Box{1, 2.5f, -30, 4}, Box{5, 6, 7, 8}));
-  EXPECT_THAT(scores(recording, 0), ElementsAre(0.75f, 1.0f));
-  EXPECT_THAT(classes(recording, 0), ElementsAre(3, 0));
-  EXPECT_THAT(boxes(recording, 4), IsEmpty());
-  EXPECT_THAT(boxes(recording, 5), ElementsAre(Box{9, 9, 10, 11}));
-  EXPECT_EQ(recording.length(), 6u);
-  EXPECT_THAT(recording.labels(), ElementsAre("face"));
-}
-
-TEST(recording_jsonl, trailing_empty_frames_count) {
-  const Parsed parsed = parse("{\"objects\": [{\"box\": [0, 0, 1, 1]}]}\n{\"objects\": []}\n{\"objects\": []}\n", true);
-  ASSERT_TRUE(parsed.recording);
-  EXPECT_EQ(parsed.recording->length(), 3u);
-}
-
-TEST(recording_jsonl, reads_dl_streamers_objects) {
-  const Parsed parsed = parse(
-      R"({"objects":[{"detection":{"bounding_box":{"x_max":0.7,"x_min":0.5,"y_max":1,"y_min":0.5},"confidence":0.9,"label":"person","label_id":1},"h":540,"roi_type":"person","w":384,"x":960,"y":540}],"resolution":{"height":1080,"width":1920},"source":"x","timestamp":0})",
-      true);
-  ASSERT_TRUE(parsed.recording) << parsed.failure.message;
-  EXPECT_THAT(boxes(*parsed.recording, 0), ElementsAre(Box{960, 540, 1344, 1080}));
-  EXPECT_THAT(scores(*parsed.recording, 0), ElementsAre(.9f));
-  EXPECT_THAT(classes(*parsed.recording, 0), ElementsAre(1));
-  EXPECT_THAT(parsed.recording->labels(), ElementsAre("class-0", "person"));
-  EXPECT_EQ(parsed.recording->resolution().width, 1920);
-  EXPECT_EQ(parsed.recording->resolution().height, 1080);
-}
-
-TEST(recording_jsonl, labels_name_classes_and_take_free_ones) {
-  const Parsed parsed =
-      parse(R"({"objects": [{"box": [0,0,1,1], "class": 2, "label": "dog"},
-)"
-            R"({"objects": [{"box": [0,0,1,1], "class": 2, "label": "dog"}, {"box": [0,0,1,1], "label": "cat"}]}
-{"objects": [{"box": [0,0,1,1], "label": "dog"}, {"box": [0,0,1,1], "label": "cat"}, {"box": [0,0,1,1], "class": 2, "label": "cow"}]})");
-  ASSERT_TRUE(parsed.recording);
-  EXPECT_EQ(parsed.recording->skipped_lines(), 1u);
-  EXPECT_THAT(classes(*parsed.recording, 1), ElementsAre(2, 3));
-  EXPECT_THAT(classes(*parsed.recording, 2), ElementsAre(2, 3, 2));
-  EXPECT_THAT(parsed.recording->labels(), ElementsAre("class-0", "class-1", "dog", "cat"));
-}
-
-TEST(recording_jsonl, lines_of_one_frame_add_up) {
-  const Parsed parsed = parse(R"({"frame": 1, "objects": [{"box": [1,0,2,1]}]}
-{"frame": 0, "objects": [{"box": [2,0,3,1]}]}
-{"frame": 1, "objects": [{"box": [3,0,4,1]}]})",
-                              true);
-  ASSERT_TRUE(parsed.recording);
-  EXPECT_THAT(boxes(*parsed.recording, 0), ElementsAre(Box{2, 0, 3, 1}));
-  EXPECT_THAT(boxes(*parsed.recording, 1), ElementsAre(Box{1, 0, 2, 1}, Box{3, 0, 4, 1}));
-}
-
-TEST(recording_jsonl, a_bad_line_still_is_a_frame_and_leaves_nothing_behind) {
-  const Parsed parsed = parse(R"({"objects": [{"box": [1,0,2,1]}]}
-{"objects": [{"box": [5,5,6,6], "label": "ghost"}, {"box": [1, 2]}]}
-{"objects": [{"box": [2,0,3,1]}]})");
-  ASSERT_TRUE(parsed.recording);
-  EXPECT_EQ(parsed.recording->size(), 2u);
-  EXPECT_EQ(parsed.recording->first_skipped()->line, 2u);
-  EXPECT_THAT(boxes(*parsed.recording, 1), IsEmpty());
-  EXPECT_THAT(boxes(*parsed.recording, 2), ElementsAre(Box{2, 0, 3, 1}));
-  EXPECT_THAT(parsed.recording->labels(), IsEmpty());
-}
-
-TEST(recording_jsonl, a_line_with_a_resolution_and_no_objects_is_an_empty_frame) {
-  const Parsed parsed = parse(R"({"resolution": {"height": 50, "width": 100}, "source": "x", "timestamp": 0}
-{"objects": [{"box": [2,0,3,1]}]})",
-                              true);
-  ASSERT_TRUE(parsed.recording) << parsed.failure.message;
-  EXPECT_EQ(parsed.recording->length(), 2u);
-  EXPECT_EQ(parsed.recording->size(), 1u);
-  EXPECT_THAT(boxes(*parsed.recording, 0), IsEmpty());
-  EXPECT_EQ(parsed.recording->resolution().width, 100);
-}
-
 // A class of the highest number leaves no free one, so the line is refused after all else in it was good.
-TEST(recording_jsonl, a_line_refused_at_its_last_label_leaves_nothing_behind) {
-  const Parsed parsed = parse(R"({"objects": [{"box": [0,0,1,1], "class": 1, "label": "dog"}]}
-{"resolution": {"width": 100, "height": 50}, "objects": [{"box": [0,0,1,1], "class": 0, "label": "cat"}, {"box": [0,0,1,1], "class": 65535, "label": "last"}, {"box": [0,0,1,1], "label": "too many"}]}
-{"resolution": {"width": 200, "height": 50}, "objects": [{"box": [2,0,3,1], "label": "cat"}, {"box": [2,0,3,1], "label": "dog"}]})");
-  ASSERT_TRUE(parsed.recording) << parsed.failure.message;
-  EXPECT_EQ(parsed.recording->skipped_lines(), 1u);
-  EXPECT_EQ(parsed.recording->first_skipped()->reason, "more than 65536 different labels");
-  EXPECT_EQ(parsed.recording->resolution().width, 200);
-  EXPECT_EQ(parsed.recording->size(), 3u);
-  EXPECT_THAT(classes(*parsed.recording, 2), ElementsAre(2, 1));
-  EXPECT_THAT(parsed.recording->labels(), ElementsAre("class-0", "dog", "cat"));
-}
-
-TEST(recording_jsonl, what_does_not_fit_is_named) {
-  EXPECT_THAT(json_reason(R"({"objects": [{"box": [1, 2, 3)"), HasSubstr("not JSON: "));
-  EXPECT_THAT(json_reason(R"({"objects": [{"box": [NaN, 2, 3, 4]}]})"), HasSubstr("not JSON: "));
-  EXPECT_EQ(json_reason("{}"), "no array \"objects\"");
-  EXPECT_EQ(json_reason(R"({"objects": {}})"), "no array \"objects\"");
-  EXPECT_EQ(json_reason(R"({"objects": null})"), "no array \"objects\"");
-  EXPECT_EQ(json_reason(R"({"objects": [7]})"), "a member of \"objects\" is not an object");
-  EXPECT_EQ(json_reason(R"({"objects": [{}]})"), R"(an object has neither "box" nor "x", "y", "w", "h")");
-  EXPECT_EQ(json_reason(R"({"objects": [{"x": 1, "y": 2, "w": 3}]})"), "\"h\" is not a number");
-  const std::string no_box = "\"box\" is not an array of four numbers, [x1, y1, x2, y2]";
-  for (const char* box : {"null", "7", "{}", "[]", "[1,2,3]", "[1,2,3,4,5]", "\"1,2,3,4\""})
-    EXPECT_EQ(json_reason(std::string(R"({"objects": [{"box": )") + box + "}]}"), no_box) << box;
-  for (const char* corner : {"null", "\"1\"", "true", "[1]", "{}"})
-    EXPECT_EQ(json_reason(std::string(R"({"objects": [{"box": [1, 2, 3, )") + corner + "]}]}"),
-              "a corner of \"box\" is not a number")
-        << corner;
-  EXPECT_EQ(json_reason(R"({"objects": [{"box": [1, 2, 3, 1e39]}]})"),
-            "a corner of \"box\" is larger than a float can hold");
-  EXPECT_EQ(json_reason(R"({"objects": [{"box": [1,2,3,4], "score": "high"}]})"), "\"score\" is not a number");
-  EXPECT_EQ(json_reason(R"({"objects": [{"box": [1,2,3,4], "label": 7}]})"), "\"label\" is not a string");
-  EXPECT_EQ(json_reason(R"({"objects": [{"box": [1,2,3,4], "detection": 7}]})"), "\"detection\" is not an object");
-  for (const char* number : {"-1", "1.5", "65536", "1e30"})
-    EXPECT_EQ(json_reason(std::string(R"({"objects": [{"box": [1,2,3,4], "class": )") + number + "}]}"),
-              "\"class\" is not a whole number from 0 to 65535")
-        << number;
-  for (const char* number : {"-1", "0.5", "2147483648"})
-    EXPECT_EQ(json_reason(std::string(R"({"objects": [], "frame": )") + number + "}"),
-              "\"frame\" is not a whole number from 0 to 2147483647")
-        << number;
-  EXPECT_EQ(json_reason(R"({"objects": [], "resolution": {"width": 10, "height": 0}})"),
-            "the width or height of \"resolution\" is not above 0");
-}
-
-TEST(recording_jsonl, a_line_that_is_no_object_is_named) {
-  for (const char* line : {"[]", "7", "\"text\"", "null"}) {
-    const Parsed parsed = parse(std::string("{\"objects\": []}\n") + line);
-    ASSERT_TRUE(parsed.recording);
-    ASSERT_TRUE(parsed.recording->first_skipped()) << line;
-    EXPECT_EQ(parsed.recording->first_skipped()->line, 2u);
-    EXPECT_THAT(parsed.recording->first_skipped()->reason, testing::StartsWith("not ")) << line;
-  }
-}
-
-TEST(recording_jsonl, one_resolution_holds_for_the_file) {
-  const Parsed parsed = parse(R"({"resolution": {"width": 100, "height": 50}, "objects": [{"box": [0,0,1,1]}]}
-{"resolution": {"width": 100, "height": 51}, "objects": [{"box": [0,0,1,1]}]}
-{"objects": [{"box": [0,0,1,1]}]})");
-  ASSERT_TRUE(parsed.recording);
-  EXPECT_EQ(parsed.recording->size(), 2u);
-  EXPECT_EQ(parsed.recording->first_skipped()->reason, "\"resolution\" differs from the one of an earlier line");
-}
-
-TEST(recording_jsonl, a_tower_of_brackets_is_refused) {
-  for (const char* bracket : {"[", "{\"a\":"}) {
-    std::string tower = "{\"objects\":";
-    for (int i = 0; i < 300'000; i++)
-      tower += bracket;
-    EXPECT_EQ(json_reason(tower), "nested more than 32 levels deep");
-  }
-  EXPECT_TRUE(
-      parse(R"({"note": "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\"[[[", "objects": []})", true).recording);
-}
-
-TEST(recording_jsonl, zero_bytes_are_refused) {
-  EXPECT_EQ(json_reason(std::string("{\"objects\": []}\0", 16)), "not JSON: a zero byte");
-}
-
 TEST(recording, a_hundred_thousand_lines_are_read_fast) {
   std::string text;
   for (int i = 0; i < 100'000; i++)
