@@ -14,33 +14,27 @@ __global__ void any_kernel() {}
 
 constexpr int hopper = 9;
 
-// Static shared memory that a kernel with a lot of dynamic one may have as well.
-constexpr int static_bytes = 1024;
-
 Device ask(int device) {
   int processors = 0;
   int major = 0;
-  int shared = 0;
   cudaFuncAttributes kernel{};
   if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess ||
       cudaFuncGetAttributes(&kernel, any_kernel) != cudaSuccess)
     (void)cudaGetLastError();
   // A driver that compiles an older architecture's PTX for Hopper leaves out what that did not have.
-  return {static_cast<unsigned>(std::max(processors, 1)), major >= hopper && kernel.ptxVersion >= 10 * hopper,
-          static_cast<std::size_t>(std::max(shared - static_bytes, 0))};
+  return {static_cast<unsigned>(std::max(processors, 1)), major >= hopper && kernel.ptxVersion >= 10 * hopper};
 }
 
 }  // namespace
 
 Device current_device() {
   thread_local int known = -1;
-  thread_local Device answer{1, false, 0};
+  thread_local Device answer{1, false};
   int device = 0;
   if (cudaGetDevice(&device) != cudaSuccess) {
     (void)cudaGetLastError();
-    return {1, false, 0};
+    return {1, false};
   }
   if (device != known) {
     answer = ask(device);

@@ -4,8 +4,6 @@
 // Kernels one after another without the gaps between them (programmatic dependent launch, Hopper and up).
 #pragma once
 
-#include <algorithm>
-
 #include "frames.cuh"
 
 namespace crowd {
@@ -16,8 +14,6 @@ struct Device {
   /// It has what Hopper brought, and the kernels were compiled for that: clusters, and words between a kernel and its
   /// neighbours in the stream.
   bool hopper;
-  /// Dynamic shared memory that a block of any kernel here may have beside its own.
-  std::size_t shared_bytes;
 };
 Device current_device();
 
@@ -48,7 +44,7 @@ void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape
   const Device device = current_device();
   if (shape.most_shared_bytes > granted)
     (void)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(std::min(shape.most_shared_bytes, device.shared_bytes)));
+                               static_cast<int>(shape.most_shared_bytes));
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;
   config.blockDim = {shape.threads, 1, 1};

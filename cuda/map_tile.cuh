@@ -3,8 +3,8 @@
 //
 // The map of a tile of rows by one block, against all of the frame's columns. A row leaves a bit in each strip of the
 // plane, upright and level ones, that a rival's centre can lie in. A column finds the rows near it by the bits of its
-// two strips. Those few pairs queue up, each warp has a queue of its own, until there are enough for all lanes to test
-// one. The rows' ranks come of a binary search for each column's score among those of the rows.
+// two strips. Each warp queues those few pairs, so that its lanes test one each. The rows' ranks come of a binary
+// search for each column's score among those of the rows.
 #pragma once
 
 #include "tile_rows.cuh"
@@ -45,7 +45,7 @@ __device__ void test_pair(const Arguments& a, Tile& tile, const Job& job, std::u
   const std::uint32_t r = entry / (32 * items);
   const std::uint32_t i = entry / 32 % items * blockDim.x + threadIdx.x / 32 * 32 + entry % 32;
   const Raw column = load(a, job.input + i);
-  const std::uint32_t key = counted_key(column.score);
+  const std::uint32_t key = number_key(column.score);
   const bool better = key > tile.key[r] || (key == tile.key[r] && i < job.first + r);
   PairRule rule = a.rule;
   if (Tile::bounded) {
@@ -59,24 +59,23 @@ __device__ void test_pair(const Arguments& a, Tile& tile, const Job& job, std::u
 
 /// The rows of a word that have marked any of these strips.
 __device__ inline std::uint32_t marked(const std::uint32_t* near, float from, float to, float per) {
-  const auto first = static_cast<std::uint32_t>(Grid::along(from, per));
-  const std::uint32_t span = static_cast<std::uint32_t>(Grid::along(to, per)) - first;
+  const Stretch stretch = stretch_between(from, to, per, strip_count);
   std::uint32_t rows = 0;
-  for (std::uint32_t k = 0; k <= min(span, strip_count - 1); ++k)
-    rows |= near[(first + k) % strip_count];
+  for (std::uint32_t k = 0; k < stretch.count; ++k)
+    rows |= near[(static_cast<std::uint32_t>(stretch.first) + k) % strip_count];
   return rows;
 }
 
 /// The rows of each word that a column may beat, going by where it lies.
 template <typename Tile>
-__device__ void near_rows(const Tile& tile, const float4& b, const Strips& strips, std::uint32_t (&rows)[Tile::words]) {
-  const std::uint32_t x = static_cast<std::uint32_t>(Grid::along(Grid::centre(b.x, b.z), strips.per_x)) % strip_count;
-  const std::uint32_t y = static_cast<std::uint32_t>(Grid::along(Grid::centre(b.y, b.w), strips.per_y)) % strip_count;
+__device__ void near_rows(const Tile& tile, const float4& b, const PerUnit& strips,
+                          std::uint32_t (&rows)[Tile::words]) {
+  const std::uint32_t x = static_cast<std::uint32_t>(Grid::along(Grid::centre(b.x, b.z), strips.x)) % strip_count;
+  const std::uint32_t y = static_cast<std::uint32_t>(Grid::along(Grid::centre(b.y, b.w), strips.y)) % strip_count;
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w)
-    rows[w] = Tile::bounded
-                  ? tile.near[0][w][x] & tile.near[1][w][y]
-                  : marked(tile.near[0][w], b.x, b.z, strips.per_x) & marked(tile.near[1][w], b.y, b.w, strips.per_y);
+    rows[w] = Tile::bounded ? tile.near[0][w][x] & tile.near[1][w][y]
+                            : marked(tile.near[0][w], b.x, b.z, strips.x) & marked(tile.near[1][w], b.y, b.w, strips.y);
 }
 
 /// Drops pairs that do not matter any more.
@@ -96,7 +95,7 @@ __device__ void drop_settled(const Tile& tile, const Columns<items>& columns,
 /// Finds the pairs of the warp's columns with rows near them, and tests them.
 template <typename Tile, unsigned items>
 __device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, const Columns<items>& columns,
-                            const Strips& strips) {
+                            const PerUnit& strips) {
   constexpr unsigned words = Tile::words;
   const unsigned lane = threadIdx.x % 32;
   std::uint16_t* queue = tile.queue[threadIdx.x / 32];
@@ -150,7 +149,7 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
     if (const std::uint32_t i = k * blockDim.x + threadIdx.x; i < job.n)
       raw[k] = load(a, job.input + i);
   // While the columns are under way:
-  const Strips strips = prepare_rows(a, tile, job, row);
+  const PerUnit strips = prepare_rows(a, tile, job, row);
   const Columns<items> columns = judge_columns(a, tile, job, raw);
   __syncthreads();
   count_better(tile, columns);

@@ -100,12 +100,6 @@ __device__ inline bool is_counted(const float4& b, float score, const PairRule& 
   return plain ? high : is_counted_if_odd(b, score, rule, score_threshold);
 }
 
-/// score_key() where the score is not NaN.
-__device__ inline std::uint32_t counted_key(float score) {
-  const std::uint32_t bits = __float_as_uint(score + 0.0f);
-  return bits ^ (static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) | 0x80000000u);
-}
-
 /// A candidate as the kernels that look at pairs hold it.
 struct Candidate {
   float4 box;
@@ -169,16 +163,20 @@ __device__ inline float with_slack(float distance, float centre) {
   return distance * (1 + 1e-5f) + fabsf(centre) * 4e-7f + 1e-37f;
 }
 
+/// The cells along one axis from that of `from` to that of `to`.
+__device__ inline Stretch stretch_between(float from, float to, float per, std::uint32_t cells) {
+  const int first = Grid::along(from, per);
+  const std::uint32_t span = static_cast<std::uint32_t>(Grid::along(to, per)) - static_cast<std::uint32_t>(first);
+  return {first, span < cells - 1 ? span + 1 : cells};
+}
+
 /// The cells along one axis that the centre of a box overlapping [from, to] can lie in. `most` bounds the extent of
 /// any box along the axis.
 __device__ inline Stretch stretch(float from, float to, float extent, float reach, float pair_reach, float most,
                                   float per, std::uint32_t cells) {
   const float centre = Grid::centre(from, to);
   const float far = with_slack(fminf(reach * extent, pair_reach * extent + pair_reach * most), centre);
-  const int first = Grid::along(centre - far, per);
-  const int last = Grid::along(centre + far, per);
-  const std::uint32_t span = static_cast<std::uint32_t>(last) - static_cast<std::uint32_t>(first);
-  return {first, span < cells - 1 ? span + 1 : cells};
+  return stretch_between(centre - far, centre + far, per, cells);
 }
 
 /// Cells that hold every box overlapping a given one.
@@ -259,12 +257,27 @@ __device__ inline std::uint32_t warp_max(std::uint32_t value) {
   return ~warp_min(~value);
 }
 
-/// Cells per unit for a window of about three cells: a sum of `count` extents' bits (which grow as their logarithms
-/// do), hence of their geometric mean, which one giant cannot move far.
-__device__ inline float cells_per_unit(std::uint32_t bits, std::uint32_t count, float reach) {
-  const float extent = __uint_as_float(count ? bits / count << 5 : 0u);
-  const float size = 1.25f * fmaxf(fminf(reach, 1.0f), 0.02f) * extent;
+/// How many there are to a unit of length, along both axes.
+struct PerUnit {
+  float x, y;
+};
+
+/// Cells the size of `part` of an extent: of the geometric mean of `count`, going by the sum of their bits (which grow
+/// as their logarithms do), so that one giant cannot move it far.
+__device__ inline float cells_per_unit(std::uint32_t bits, std::uint32_t count, float part) {
+  const float mean = __fdividef(static_cast<float>(bits), static_cast<float>(count ? count : 1));
+  const float size = part * __uint_as_float(__float2uint_rd(mean) << 5);
   return size > 1e-30f && size < 1e30f ? __fdividef(1.0f, size) : 1.0f;
+}
+
+/// Cells the size of `part` of what reaches from box to box, by the boxes of those lanes that have one that is `sized`.
+/// For a whole warp; the same on all lanes.
+__device__ inline PerUnit measure_cells(const float4& b, bool sized, const PairRule& rule, float part) {
+  const std::uint32_t count = __popc(__ballot_sync(all_lanes, sized));
+  const float of_extent = part * fmaxf(fminf(rule.reach, 1.0f), 0.02f);
+  const auto sum = [sized](float extent) { return warp_sum(sized ? __float_as_uint(extent) >> 5 : 0); };
+  return {cells_per_unit(sum(width(b, rule.overlap.offset)), count, of_extent),
+          cells_per_unit(sum(height(b, rule.overlap.offset)), count, of_extent)};
 }
 
 /// One of 32 candidates that stand for the frame's n, by lane.
@@ -309,11 +322,9 @@ __device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame,
   const float w = width(b, rule.overlap.offset);
   const float h = height(b, rule.overlap.offset);
   const bool sized = w > 0 && w < INFINITY && h > 0 && h < INFINITY;
-  const std::uint32_t count = __popc(__ballot_sync(all_lanes, sized));
-  const std::uint32_t w_bits = warp_sum(sized ? __float_as_uint(w) >> 5 : 0);
-  const std::uint32_t h_bits = warp_sum(sized ? __float_as_uint(h) >> 5 : 0);
-  return {{cells_per_unit(w_bits, count, rule.reach), cells_per_unit(h_bits, count, rule.reach), columns, rows},
-          measure_scores(frames, input, n, bins)};
+  // For windows of about three cells.
+  const PerUnit cells = measure_cells(b, sized, rule, 1.25f);
+  return {{cells.x, cells.y, columns, rows}, measure_scores(frames, input, n, bins)};
 }
 
 }  // namespace crowd

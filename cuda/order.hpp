@@ -15,14 +15,18 @@
 
 namespace crowd {
 
-/// Maps a score to an integer that orders as the score does: -0 equals +0, NaN is below everything.
-CROWD_HD inline std::uint32_t score_key(float score) {
-  if (score != score)
-    return 0;
+/// score_key() of a score that is not NaN.
+CROWD_HD inline std::uint32_t number_key(float score) {
   const float folded = score + 0.0f;  // -0 becomes +0
   std::uint32_t bits;
   std::memcpy(&bits, &folded, sizeof bits);
-  return (bits & 0x80000000u) ? ~bits : bits | 0x80000000u;
+  // All bits of a negative number turn, of others the first.
+  return bits ^ (static_cast<std::uint32_t>(static_cast<std::int32_t>(bits) >> 31) | 0x80000000u);
+}
+
+/// Maps a score to an integer that orders as the score does: -0 equals +0, NaN is below everything.
+CROWD_HD inline std::uint32_t score_key(float score) {
+  return score != score ? 0 : number_key(score);
 }
 
 /// The score that a key was made of; not for the key of NaN.

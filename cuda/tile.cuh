@@ -58,11 +58,6 @@ struct Job {
   std::uint32_t n, first, rows;
 };
 
-/// How many there are to a unit of length.
-struct Strips {
-  float per_x, per_y;
-};
-
 /// The columns of a thread: number k is column k * blockDim.x + threadIdx.x.
 template <unsigned items>
 struct Columns {
@@ -92,7 +87,7 @@ __device__ Columns<items> judge_columns(const Arguments& a, Tile& tile, const Jo
     const std::uint32_t i = k * blockDim.x + threadIdx.x;
     const bool counts = is_counted(raw[k].box, raw[k].score, a.rule, a.score_threshold);
     columns.box[k] = raw[k].box;
-    columns.key[k] = counts ? counted_key(raw[k].score) + (i < job.first) : 0;
+    columns.key[k] = counts ? number_key(raw[k].score) + (i < job.first) : 0;
     odd |= !counts & (i < job.n);
   }
   // One block of the frame says how many do not count.

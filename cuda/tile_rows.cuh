@@ -40,7 +40,7 @@ __device__ inline Raw load_row(const Arguments& a, const Job& job, unsigned word
 __device__ inline LaneRow judge_row(const Arguments& a, const Job& job, unsigned word, const Raw& raw) {
   const bool counts =
       32 * word + threadIdx.x % 32 < job.rows && is_counted(raw.box, raw.score, a.rule, a.score_threshold);
-  return {raw.box, counts ? counted_key(raw.score) : ~0u};
+  return {raw.box, counts ? number_key(raw.score) : ~0u};
 }
 
 template <typename Tile>
@@ -53,26 +53,10 @@ __device__ void store_row(const Arguments& a, Tile& tile, const Job& job, unsign
   tile.best[r] = 0;
 }
 
-/// Strips a third as wide as rivals are far from the first rows of the tile, in the mean; the same for all warps.
-__device__ inline Strips measure_strips(const Arguments& a, const LaneRow& row) {
-  const bool sized = row.key != ~0u;
-  const std::uint32_t count = max(__popc(__ballot_sync(all_lanes, sized)), 1);
-  const float factor = fmaxf(fminf(a.rule.reach, 1.0f), 0.02f) * 0.33f;
-  // Sums of bits grow as logarithms do, so that one giant does not count for much.
-  const auto per = [&](float extent) {
-    const std::uint32_t sum = warp_sum(sized ? __float_as_uint(extent) >> 5 : 0);
-    const float mean =
-        __uint_as_float(__float2uint_rd(__fdividef(static_cast<float>(sum), static_cast<float>(count))) << 5);
-    return __fdividef(1.0f, fminf(fmaxf(mean * factor, 1e-30f), 1e30f));
-  };
-  return {per(width(row.box, a.rule.overlap.offset)), per(height(row.box, a.rule.overlap.offset))};
-}
-
-/// Strips along an axis, by the first, and how many follow it: one word of both.
+/// Strips along an axis, the first and how many, in one word.
 __device__ inline std::uint32_t stretch_of(const Range& range, float per) {
-  const auto first = static_cast<std::uint32_t>(Grid::along(range.from, per));
-  const std::uint32_t more = min(static_cast<std::uint32_t>(Grid::along(range.to, per)) - first, strip_count - 1);
-  return first % strip_count << 16 | more;
+  const Stretch stretch = stretch_between(range.from, range.to, per, strip_count);
+  return static_cast<std::uint32_t>(stretch.first) % strip_count << 16 | stretch.count;
 }
 
 /// The strips where a row's rivals may be.
@@ -81,10 +65,10 @@ struct Near {
 };
 
 template <typename Tile>
-__device__ Near near_of(const Arguments& a, const float4& b, const Strips& strips) {
+__device__ Near near_of(const Arguments& a, const float4& b, const PerUnit& strips) {
   const bool tiny = area(as_box(b), a.rule.overlap.offset) < tiny_area;
-  return {stretch_of(Range::of<Tile::bounded>(b.x, b.z, tiny, a.rule), strips.per_x),
-          stretch_of(Range::of<Tile::bounded>(b.y, b.w, tiny, a.rule), strips.per_y)};
+  return {stretch_of(Range::of<Tile::bounded>(b.x, b.z, tiny, a.rule), strips.x),
+          stretch_of(Range::of<Tile::bounded>(b.y, b.w, tiny, a.rule), strips.y)};
 }
 
 /// A warp sets a row's bit in these. Its lower half does x, the other y.
@@ -93,13 +77,13 @@ __device__ void mark(Tile& tile, const Near& near, unsigned word, unsigned row) 
   constexpr unsigned half = 16;
   const unsigned axis = threadIdx.x / half % 2;
   const std::uint32_t stretch = axis ? near.y : near.x;
-  for (std::uint32_t k = threadIdx.x % half; k <= (stretch & 0xffff); k += half)
+  for (std::uint32_t k = threadIdx.x % half; k < (stretch & 0xffff); k += half)
     atomicOr(&tile.near[axis][word][((stretch >> 16) + k) % strip_count], 1u << row);
 }
 
 /// What is to be known of the rows before columns are looked at: a warp takes a row at a time.
 template <typename Tile>
-__device__ Strips prepare_rows(const Arguments& a, Tile& tile, const Job& job, const Raw (&raw)[Tile::words]) {
+__device__ PerUnit prepare_rows(const Arguments& a, Tile& tile, const Job& job, const Raw (&raw)[Tile::words]) {
   const unsigned warp = threadIdx.x / 32;
   const unsigned warps = blockDim.x / 32;
   const unsigned lane = threadIdx.x % 32;
@@ -107,7 +91,8 @@ __device__ Strips prepare_rows(const Arguments& a, Tile& tile, const Job& job, c
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w)
     rows[w] = judge_row(a, job, w, raw[w]);
-  const Strips strips = measure_strips(a, rows[0]);
+  // A third as wide as rivals are far from the first rows, in the mean.
+  const PerUnit strips = measure_cells(rows[0].box, rows[0].key != ~0u, a.rule, 0.33f);
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w) {
     if (warp == w % warps)

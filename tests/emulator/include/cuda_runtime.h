@@ -151,11 +151,7 @@ constexpr auto max(A a, B b) {
 
 using cudaStream_t = struct CUstream_st*;
 enum cudaError_t { cudaSuccess, cudaErrorNoDevice, cudaErrorInsufficientDriver, cudaErrorNotSupported };
-enum cudaDeviceAttr {
-  cudaDevAttrComputeCapabilityMajor,
-  cudaDevAttrMultiProcessorCount,
-  cudaDevAttrMaxSharedMemoryPerBlockOptin
-};
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrMultiProcessorCount };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaFuncAttributeNonPortableClusterSizeAllowed };
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization, cudaLaunchAttributeClusterDimension };
 struct cudaLaunchAttribute {
@@ -185,8 +181,7 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrComputeCapabilityMajor ? crowd::emulator::device().capability
-           : attribute == cudaDevAttrMultiProcessorCount  ? crowd::emulator::device().processors
-                                                          : 227 << 10;
+                                                          : crowd::emulator::device().processors;
   return cudaSuccess;
 }
 inline cudaError_t cudaGetLastError() {

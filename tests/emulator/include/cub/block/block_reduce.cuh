@@ -2,30 +2,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "emulator.hpp"
+#include "block_values.hpp"
 
 namespace cub {
 
 template <typename T, int threads>
-class BlockReduce {
+class BlockReduce : BlockValues<T, threads> {
  public:
-  struct TempStorage {
-    T value[threads];
-  };
-  explicit BlockReduce(TempStorage& storage) : storage_(storage) {}
+  using typename BlockValues<T, threads>::TempStorage;
+  using BlockValues<T, threads>::BlockValues;
 
   /// In the first thread.
   T Sum(T mine) {
-    storage_.value[crowd::emulator::threadIdx.x] = mine;
-    crowd::emulator::block_barrier(false);
+    this->share(mine);
     T total{};
-    for (const T& value : storage_.value)
+    for (const T& value : this->values())
       total += value;
     return total;
   }
-
- private:
-  TempStorage& storage_;
 };
 
 }  // namespace cub

@@ -4,17 +4,15 @@
 // What the kernels use of CUB, see cuda_runtime.h beside these folders.
 #pragma once
 
-#include "emulator.hpp"
+#include "block_values.hpp"
 
 namespace cub {
 
 template <typename T, int threads>
-class BlockScan {
+class BlockScan : BlockValues<T, threads> {
  public:
-  struct TempStorage {
-    T value[threads];
-  };
-  explicit BlockScan(TempStorage& storage) : storage_(storage) {}
+  using typename BlockValues<T, threads>::TempStorage;
+  using BlockValues<T, threads>::BlockValues;
 
   template <int items>
   void ExclusiveSum(T (&in)[items], T (&out)[items], T& total) {
@@ -22,13 +20,12 @@ class BlockScan {
     for (int k = 0; k < items; ++k)
       mine += in[k];
     const unsigned t = crowd::emulator::threadIdx.x;
-    storage_.value[t] = mine;
-    crowd::emulator::block_barrier(false);
+    this->share(mine);
     T before{};
     total = T{};
     for (int k = 0; k < threads; ++k) {
-      before += k < static_cast<int>(t) ? storage_.value[k] : T{};
-      total += storage_.value[k];
+      before += k < static_cast<int>(t) ? this->values()[k] : T{};
+      total += this->values()[k];
     }
     for (int k = 0; k < items; ++k) {
       const T value = in[k];
@@ -41,9 +38,6 @@ class BlockScan {
     T total;
     ExclusiveSum(in, out, total);
   }
-
- private:
-  TempStorage& storage_;
 };
 
 }  // namespace cub
