@@ -139,21 +139,19 @@ __device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, cons
 template <typename Plan>
 __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
   constexpr unsigned items = Plan::items;
-  Raw row[Plan::words];
-#pragma unroll
-  for (unsigned w = 0; w < Plan::words; ++w)
-    row[w] = load_row(a, job, w);
   Raw raw[items];
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
     if (const std::uint32_t i = k * blockDim.x + threadIdx.x; i < job.n)
       raw[k] = load(a, job.input + i);
-  // While the columns are under way:
-  const PerUnit strips = prepare_rows(a, tile, job, row);
+  for (unsigned task = threadIdx.x / 32; task < 2 * Plan::words; task += blockDim.x / 32)
+    store_rows(a, tile, job, LaneRows(a, job, task));
   const Columns<items> columns = judge_columns(a, tile, job, raw);
   __syncthreads();
+  sort_rows(tile, job);
+  __syncthreads();
   count_better(tile, columns);
-  find_rivals(a, tile, job, columns, strips);
+  find_rivals(a, tile, job, columns, tile.strips);
   __syncthreads();
 }
 

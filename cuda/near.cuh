@@ -257,27 +257,20 @@ __device__ inline std::uint32_t warp_max(std::uint32_t value) {
   return ~warp_min(~value);
 }
 
-/// How many there are to a unit of length, along both axes.
+/// How many cells there are to a unit of length, along both axes.
 struct PerUnit {
   float x, y;
 };
 
-/// Cells the size of `part` of an extent: of the geometric mean of `count`, going by the sum of their bits (which grow
-/// as their logarithms do), so that one giant cannot move it far.
-__device__ inline float cells_per_unit(std::uint32_t bits, std::uint32_t count, float part) {
-  const float mean = __fdividef(static_cast<float>(bits), static_cast<float>(count ? count : 1));
-  const float size = part * __uint_as_float(__float2uint_rd(mean) << 5);
-  return size > 1e-30f && size < 1e30f ? __fdividef(1.0f, size) : 1.0f;
-}
-
-/// Cells the size of `part` of what reaches from box to box, by the boxes of those lanes that have one that is `sized`.
-/// For a whole warp; the same on all lanes.
-__device__ inline PerUnit measure_cells(const float4& b, bool sized, const PairRule& rule, float part) {
+/// Along one axis: cells the size of `part` of what reaches from box to box, going by those lanes whose box is `sized`
+/// and its extent along the axis. That is their geometric mean as the sum of their bits has it (which grow as their
+/// logarithms do), so that one giant cannot move it far. For a whole warp; the same on all lanes.
+__device__ inline float measure_cells(float extent, bool sized, const PairRule& rule, float part) {
   const std::uint32_t count = __popc(__ballot_sync(all_lanes, sized));
-  const float of_extent = part * fmaxf(fminf(rule.reach, 1.0f), 0.02f);
-  const auto sum = [sized](float extent) { return warp_sum(sized ? __float_as_uint(extent) >> 5 : 0); };
-  return {cells_per_unit(sum(width(b, rule.overlap.offset)), count, of_extent),
-          cells_per_unit(sum(height(b, rule.overlap.offset)), count, of_extent)};
+  const std::uint32_t bits = warp_sum(sized ? __float_as_uint(extent) >> 5 : 0);
+  const float mean = __fdividef(static_cast<float>(bits), static_cast<float>(count ? count : 1));
+  const float size = part * fmaxf(fminf(rule.reach, 1.0f), 0.02f) * __uint_as_float(__float2uint_rd(mean) << 5);
+  return size > 1e-30f && size < 1e30f ? __fdividef(1.0f, size) : 1.0f;
 }
 
 /// One of 32 candidates that stand for the frame's n, by lane.
@@ -323,8 +316,9 @@ __device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame,
   const float h = height(b, rule.overlap.offset);
   const bool sized = w > 0 && w < INFINITY && h > 0 && h < INFINITY;
   // For windows of about three cells.
-  const PerUnit cells = measure_cells(b, sized, rule, 1.25f);
-  return {{cells.x, cells.y, columns, rows}, measure_scores(frames, input, n, bins)};
+  constexpr float part = 1.25f;
+  return {{measure_cells(w, sized, rule, part), measure_cells(h, sized, rule, part), columns, rows},
+          measure_scores(frames, input, n, bins)};
 }
 
 }  // namespace crowd

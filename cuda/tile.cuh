@@ -35,6 +35,8 @@ struct Tile {
   static constexpr bool bounded = Plan::bounded;
 
   std::uint32_t near[2][words][strip_count];  ///< by x and by y; a bit for each row
+  std::uint32_t stretch[2][rows_max];          ///< the strips that a row marks: stretch_of()
+  PerUnit strips;
   float4 box[rows_max];
   std::uint32_t key[rows_max];        ///< score_key(), greater than any if the row does not count
   std::uint32_t least[rows_max];      ///< key of a column that still matters
