@@ -8,7 +8,6 @@
 
 #include "launch.cuh"
 #include "near.cuh"
-#include "resolve.cuh"
 #include "tuning.hpp"
 
 namespace crowd::direct {
@@ -17,22 +16,68 @@ constexpr unsigned capacity_max = tuning::direct_capacity;
 /// Most rows of a tile of the map, in words of 32.
 constexpr unsigned words_max = 2;
 
-/// Rivals that are too many for the room there is.
-constexpr std::uint16_t not_listed = 0xffff;
-
+/// Longest list of rivals.
+constexpr unsigned rivals_max = 64;
 /// Rivals that a tile has room for, per row. Lists are whole vectors of list_step; what is left over in the last is
 /// `nobody`.
 constexpr unsigned list_room = tuning::direct_list_room;
 constexpr unsigned list_step = sizeof(uint2) / sizeof(std::uint16_t);
 constexpr std::uint16_t nobody = capacity_max;
-static_assert(capacity_max * list_room / list_step < not_listed);
+static_assert(capacity_max * list_room / list_step < 1 << 16);
 
-/// What the map finds out about a candidate; in rank order.
-struct alignas(8) Row {
-  std::uint16_t index;
-  std::uint16_t rivals;  ///< better-ranked boxes that overlap it
-  std::uint16_t best;    ///< one of the best-ranked of them
-  std::uint16_t list;    ///< the vector of the frame's that they begin at, or not_listed
+/// What the map finds out about a candidate; in rank order. Two words, for whole loads and stores.
+class alignas(8) Row {
+ public:
+  Row() = default;
+  /// `list`: the vector of the frame's that the rivals begin at, if they are more than one.
+  __device__ Row(std::uint32_t index, std::uint32_t rivals, std::uint32_t best, std::uint32_t list)
+      : index_rivals_(rivals << 16 | index), best_list_(list << 16 | best) {}
+  __device__ explicit Row(const uint2& words) : index_rivals_(words.x), best_list_(words.y) {}
+  /// One with more rivals than there is room for.
+  __device__ static Row unlisted(std::uint32_t index, std::uint32_t best, std::uint32_t rank, std::uint32_t from = 0) {
+    return Row(index, unlisted_bit | from, best, rank);
+  }
+
+  __device__ std::uint32_t index() const {
+    return index_rivals_ & 0xffff;
+  }
+  __device__ bool has_rivals() const {
+    return index_rivals_ > 0xffff;
+  }
+  __device__ bool has_one_rival() const {
+    return rivals() == 1;
+  }
+  __device__ bool is_listed() const {
+    return rivals() - 2 < rivals_max - 1;
+  }
+  __device__ bool is_unlisted() const {
+    return index_rivals_ >= unlisted_bit << 16;
+  }
+  /// Better-ranked boxes that overlap it; not of one that is_unlisted().
+  __device__ std::uint32_t rivals() const {
+    return index_rivals_ >> 16;
+  }
+  /// One of the best-ranked of them.
+  __device__ std::uint32_t best() const {
+    return best_list_ & 0xffff;
+  }
+  __device__ std::uint32_t list() const {
+    return best_list_ >> 16;
+  }
+  /// Of one that is_unlisted(): its own rank, and the one from which on rivals matter.
+  __device__ std::uint32_t rank() const {
+    return best_list_ >> 16;
+  }
+  __device__ std::uint32_t from() const {
+    return rivals() - unlisted_bit;
+  }
+
+ private:
+  static constexpr std::uint32_t unlisted_bit = 0x8000;
+  static_assert(capacity_max < unlisted_bit);
+
+  std::uint32_t index_rivals_;
+  std::uint32_t best_list_;
 };
 
 /// Candidates of a frame that do not count, hence have no row.

@@ -19,6 +19,8 @@ __global__ void __launch_bounds__(1024, 1) reduce(Arguments a) {
   extern __shared__ uint4 memory[];
   __shared__ Verdicts shared;
   const std::uint32_t frame = blockIdx.x;
+  clear(carve(memory), shared, a.frames.capacity);
+  __syncthreads();
   await_previous();
   reduce_frame<greedy, items>({a, shared, carve(memory), frame, a.frames.size(frame), a.frames.input(frame),
                                a.arrays.of(frame, a.frames.slot(frame))});

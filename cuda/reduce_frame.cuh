@@ -9,92 +9,78 @@
 
 namespace crowd::direct {
 
-/// The candidates of a thread, of consecutive ranks.
+/// The candidates of a thread: those of ranks threadIdx.x, threadIdx.x + blockDim.x, ...
 template <unsigned items>
 struct Mine {
   Row row[items];
-  std::uint32_t first;  ///< rank of the first
-  std::uint32_t count;
+  std::uint32_t ranked;  ///< how many there are in the frame
+
+  __device__ static std::uint32_t rank(unsigned k) {
+    return k * blockDim.x + threadIdx.x;
+  }
 };
 
 template <unsigned items>
 __device__ Mine<items> load_rows(const View& view, std::uint32_t ranked) {
   Mine<items> mine;
-  mine.first = items * threadIdx.x;
-  mine.count = mine.first < ranked ? min(ranked - mine.first, items) : 0;
-  uint2 word[items] = {};
-  const auto* words = reinterpret_cast<const uint2*>(view.found.rows) + mine.first;
+  mine.ranked = ranked;
+  const auto* words = reinterpret_cast<const uint2*>(view.found.rows);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    if (mine.first + k < view.n)
-      word[k] = words[k];
-#pragma unroll
-  for (unsigned k = 0; k < items; ++k) {
-    const auto half = [](std::uint32_t bits) { return static_cast<std::uint16_t>(bits); };
-    mine.row[k] = {half(word[k].x), half(word[k].x >> 16), half(word[k].y), half(word[k].y >> 16)};
-    if (k >= mine.count)
-      mine.row[k].rivals = 0;
-  }
+    mine.row[k] = Row(mine.rank(k) < view.n ? words[mine.rank(k)] : uint2{0, 0});
   return mine;
 }
 
-/// The paper's result: who has no rivals survives. In method greedy the others are open.
-template <bool greedy, unsigned items>
-__device__ void begin(const View& view, const Mine<items>& mine) {
-  if (threadIdx.x == 0) {
-    view.publish(nobody, 0, Fate::dead());
-    view.shared.waiting = 0;
-  }
+/// Calls `what`(row, rank) for those candidates of a thread that are `chosen`, a bit for each.
+template <unsigned items, typename Function>
+__device__ void for_each(const Mine<items>& mine, unsigned chosen, const Function& what) {
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    if (k < mine.count)
-      view.publish(mine.row[k].index, mine.first + k,
-                   !mine.row[k].rivals ? Fate::kept()
-                   : greedy            ? Fate::open()
-                                       : Fate::dead());
+    if (chosen >> k & 1)
+      what(mine.row[k], mine.rank(k));
 }
 
-/// Most candidates lose to their best rival right away. The rest is listed, so that every lane has one.
+/// Those of a thread's candidates for which a row says so.
+template <unsigned items, typename Predicate>
+__device__ unsigned choose(const Mine<items>& mine, const Predicate& is_chosen) {
+  unsigned chosen = 0;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    chosen |= static_cast<unsigned>((mine.rank(k) < mine.ranked) & is_chosen(mine.row[k])) << k;
+  return chosen;
+}
+
+/// Most candidates lose to their best rival right away. The rest is listed, so that every lane has one, and open.
+/// Returns which of the thread's that are.
 template <unsigned items>
-__device__ void list_waiting(const View& view, const Mine<items>& mine) {
-  const unsigned lane = threadIdx.x % 32;
-  unsigned dies = 0;
-  unsigned waits = 0;
-#pragma unroll
-  for (unsigned k = 0; k < items; ++k)
-    if (mine.row[k].rivals)
-      (view.fate(mine.row[k].best).is_kept() ? dies : waits) |= 1u << k;
+__device__ unsigned list_waiting(const View& view, const Mine<items>& mine) {
+  // All have a word to look at, so that no load waits for a condition.
+  const unsigned waits =
+      choose(mine, [&](const Row& row) { return row.has_rivals() & !view.standing(row.best()).has_kept(); });
   const auto own = static_cast<std::uint32_t>(__popc(waits));
-  const std::uint32_t total = warp_sum(own);
+  const std::uint32_t upto = warp_prefix(own);
   std::uint32_t place = 0;
-  if (lane == 0 && total)
-    place = atomicAdd(&view.shared.waiting, total);
-  place = __shfl_sync(all_lanes, place, 0) + warp_prefix(own) - own;
-#pragma unroll
-  for (unsigned k = 0; k < items; ++k)
-    if (waits >> k & 1) {
-      view.memory.waiting[place] = mine.row[k];
-      // Better ones than the best by the upper bits of its score there may be.
-      if (mine.row[k].list == not_listed && mine.row[k].rivals > 1)
-        view.memory.waiting[place].best = nobody;
-      ++place;
-    }
+  if (threadIdx.x % 32 == 31)
+    place = atomicAdd(&view.shared.waiting, upto);
+  place = __shfl_sync(all_lanes, place, 31) + upto - own;
+  for_each(mine, waits, [&](const Row& row, std::uint32_t) { view.memory.waiting[place++] = row; });
   __syncthreads();
-#pragma unroll
-  for (unsigned k = 0; k < items; ++k)
-    if (dies >> k & 1)
-      view.publish(mine.row[k].index, mine.first + k, Fate::dead());
+  for_each(mine, waits, [&](const Row& row, std::uint32_t) { view.publish(row.index(), Standing::open()); });
+  return waits;
 }
 
-/// The best-ranked survivor on its list.
+/// The best-ranked survivor among those who are its only rival or on its list.
 __device__ inline std::uint32_t stand_in_on_list(const View& view, const Row& row) {
-  const auto* list = reinterpret_cast<const std::uint16_t*>(view.list(row.list));
+  if (row.has_one_rival())
+    return view.standing(row.best()).has_kept() ? row.best() : CROWD_NMS_NONE;
+  const auto* list = reinterpret_cast<const std::uint16_t*>(view.list(row.list()));
   std::uint32_t best = ~0u;
-  for (std::uint32_t k = 0; k < row.rivals; ++k) {
+  for (std::uint32_t k = 0; k < row.rivals(); ++k) {
     const std::uint32_t rival = list[k];
-    best = min(best, view.standing(rival).of(rival));
+    if (const Standing standing = view.standing(rival); standing.has_kept())
+      best = min(best, standing.rank() << 16 | rival);
   }
-  return Standing::kind(best) ? CROWD_NMS_NONE : best & 0xffff;
+  return best == ~0u ? CROWD_NMS_NONE : best & 0xffff;
 }
 
 /// Writes who stands for whom, and counts whom each survivor stands for.
@@ -110,22 +96,23 @@ __device__ inline void write_stand_ins(const View& view, std::uint32_t ranked) {
   __syncthreads();
   for (std::uint32_t base = 0; base < ranked; base += blockDim.x) {
     const std::uint32_t rank = base + threadIdx.x;
-    const Row row = rank < ranked ? view.found.rows[rank] : Row{};
-    const bool survives = rank < ranked && view.fate(row.index).is_kept();
+    const Row row = rank < ranked ? view.found.rows[rank] : Row(uint2{0, 0});
+    const bool survives = rank < ranked && view.standing(row.index()).has_kept();
     const bool beaten = rank < ranked && !survives;
-    std::uint32_t stand_in = survives ? row.index : CROWD_NMS_NONE;
-    if (beaten && row.list != not_listed)
+    std::uint32_t stand_in = survives ? row.index() : CROWD_NMS_NONE;
+    if (beaten && !row.is_unlisted())
       stand_in = stand_in_on_list(view, row);
-    for (unsigned todo = __ballot_sync(all_lanes, beaten && row.list == not_listed); todo; todo &= todo - 1) {
+    for (unsigned todo = __ballot_sync(all_lanes, beaten && row.is_unlisted()); todo; todo &= todo - 1) {
       const int whose = __ffs(static_cast<int>(todo)) - 1;
-      const std::uint32_t found = search(view, __shfl_sync(all_lanes, std::uint32_t{row.index}, whose), 0, true);
+      const std::uint32_t found =
+          search(view, __shfl_sync(all_lanes, row.index(), whose), 0, __shfl_sync(all_lanes, rank, whose), true).index;
       if (static_cast<int>(threadIdx.x % 32) == whose && found != nobody)
         stand_in = found;
     }
     if (stand_in != CROWD_NMS_NONE) {
       atomicAdd(&view.memory.members[stand_in], 1u);
       if (to)
-        to[row.index] = stand_in;
+        to[row.index()] = stand_in;
     }
   }
   __syncthreads();
@@ -139,51 +126,71 @@ __device__ inline void write_report(const View& view, const Tally& tally, std::u
                                tally.low, survivors,      survivors > room ? survivors - room : 0};
 }
 
-/// Returns how many there are.
+/// `survive`: those of the thread's candidates that do. Returns how many there are in all.
 template <unsigned items>
-__device__ std::uint32_t write_survivors(const View& view, const Mine<items>& mine) {
+__device__ std::uint32_t write_survivors(const View& view, const Mine<items>& mine, unsigned survive) {
   const CrowdNmsSurvivors& out = view.a.out;
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = threadIdx.x / 32;
-  unsigned survive = 0;
+  const auto shift = [](unsigned k) { return 16 * (k % 2); };
+  unsigned lanes[items];
+  std::uint32_t own[2] = {};
 #pragma unroll
-  for (unsigned k = 0; k < items; ++k)
-    if (k < mine.count && view.fate(mine.row[k].index).is_kept())
-      survive |= 1u << k;
-  const auto own = static_cast<std::uint32_t>(__popc(survive));
-  const std::uint32_t upto = warp_prefix(own);
-  if (lane == 31)
-    view.shared.warp_total[warp] = upto;
+  for (unsigned k = 0; k < items; ++k) {
+    lanes[k] = __ballot_sync(all_lanes, survive >> k & 1);
+    own[k / 2] += static_cast<std::uint32_t>(__popc(lanes[k])) << shift(k);
+  }
+  if (lane == 0)
+    view.shared.warp_total[warp] = {own[0], own[1]};
   __syncthreads();
-  const std::uint32_t total = lane < blockDim.x / 32 ? view.shared.warp_total[lane] : 0;
-  std::uint32_t position = warp_sum(lane < warp ? total : 0) + upto - own;
+  const uint2 total = lane < blockDim.x / 32 ? view.shared.warp_total[lane] : uint2{0, 0};
+  const std::uint32_t all[] = {warp_sum(total.x), items > 2 ? warp_sum(total.y) : 0};
+  const std::uint32_t before[] = {warp_sum(lane < warp ? total.x : 0),
+                                  items > 2 ? warp_sum(lane < warp ? total.y : 0) : 0};
   const std::size_t slot = static_cast<std::size_t>(view.frame) * out.max_survivors;
+  std::uint32_t* survivors = out.survivors + slot;
+  std::uint32_t base = 0;
 #pragma unroll
-  for (unsigned k = 0; k < items; ++k)
+  for (unsigned k = 0; k < items; ++k) {
+    const std::uint32_t position =
+        base + (before[k / 2] >> shift(k) & 0xffff) + static_cast<std::uint32_t>(__popc(lanes[k] & ((1u << lane) - 1)));
     if (survive >> k & 1 && position < out.max_survivors) {
-      out.survivors[slot + position] = mine.row[k].index;
-      if (out.members)
-        out.members[slot + position] = view.memory.members[mine.row[k].index];
-      ++position;
+      survivors[position] = mine.row[k].index();
+      if (rarely(out.members))
+        out.members[slot + position] = view.memory.members[mine.row[k].index()];
     }
-  return warp_sum(total);
+    base += all[k / 2] >> shift(k) & 0xffff;
+  }
+  return base;
 }
 
-/// From rows to results, by a thread for as many candidates as `items`.
+/// From rows to results, by a thread for as many candidates as `items`; clear() has been here. Who has no rivals
+/// survives, the paper's result; in method greedy others may.
 template <bool greedy, unsigned items>
 __device__ void reduce_frame(const View& view) {
   const Tally tally = view.n ? *view.found.tally : Tally{};
   const std::uint32_t ranked = view.n - tally.malformed - tally.low;
   const auto mine = load_rows<items>(view, ranked);
-  begin<greedy>(view, mine);
+  unsigned survive = choose(mine, [](const Row& row) { return !row.has_rivals(); });
+  for_each(mine, survive, [&](const Row& row, std::uint32_t rank) { view.publish(row.index(), Standing::kept(rank)); });
   __syncthreads();
   if (greedy) {
-    list_waiting(view, mine);
-    decide<items>(view);
+    const unsigned waits = list_waiting(view, mine);
+    if (rarely(view.shared.waiting > blockDim.x))
+      decide_many(view);
+    else
+      decide_few(view);
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      if (waits >> k & 1)
+        survive |= static_cast<unsigned>(view.standing(mine.row[k].index()).has_kept()) << k;
   }
-  if (view.a.out.stand_ins || view.a.out.members)
+  if (rarely(view.a.out.stand_ins || view.a.out.members)) {
+    for_each(mine, survive,
+             [&](const Row& row, std::uint32_t rank) { view.publish(row.index(), Standing::kept(rank)); });
     write_stand_ins(view, ranked);
-  const std::uint32_t survivors = write_survivors(view, mine);
+  }
+  const std::uint32_t survivors = write_survivors(view, mine, survive);
   if (threadIdx.x == 0)
     write_report(view, tally, survivors);
 }

@@ -12,56 +12,90 @@ namespace crowd::direct {
 constexpr unsigned items_max = 4;
 static_assert(capacity_max <= 1024 * items_max);
 
+/// A condition for which code can be out of the way.
+__device__ inline bool rarely(bool condition) {
+  return __builtin_expect(condition, false);
+}
+
 /// What the threads of a block share.
 struct Verdicts {
-  std::uint32_t warp_total[32];
+  uint2 warp_total[32];  ///< 16 bits for each item of the threads of a warp
   std::uint32_t waiting;
 };
 
-/// What all know of a candidate, in a word that is the less the better its rank, and less for one that is kept than for
-/// one that is open, and for that than for one that is dead.
+/// What all know of a candidate: a Fate (resolve.cuh), in words that can be added. The sum over up to `most` candidates
+/// tells whether one of them is kept, whether all are dead, and whether one is open.
 class Standing {
  public:
-  __device__ Standing(std::uint32_t rank, Fate fate)
-      : word_((fate.is_kept()   ? 0
-               : fate.is_dead() ? dead
-                                : open) |
-              rank << rank_shift | fate.word()) {}
+  static constexpr unsigned most = 64;
+
+  __device__ static constexpr Standing dead() {
+    return Standing(0);
+  }
+  __device__ static constexpr Standing open() {
+    return Standing(open_bit);
+  }
+  /// Survives iff the candidate at `index` does not.
+  __device__ static constexpr Standing tied(std::uint32_t index) {
+    return Standing(open_bit | tied_bit | index);
+  }
+  __device__ static constexpr Standing kept(std::uint32_t rank = 0) {
+    return Standing(kept_bit | rank);
+  }
   __device__ explicit constexpr Standing(std::uint32_t word) : word_(word) {}
 
-  __device__ std::uint32_t word() const {
+  __device__ constexpr std::uint32_t word() const {
     return word_;
   }
-  /// Positions are indices: the word of a fate has no more than 16 bits.
-  __device__ Fate fate() const {
-    return Fate::of_word(word_ & 0xffff);
+  __device__ constexpr bool has_kept() const {
+    return word_ >= kept_bit;
   }
-  __device__ std::uint32_t rank() const {
-    return word_ >> rank_shift & (capacity_max - 1);
+  __device__ constexpr bool all_dead() const {
+    return word_ == 0;
   }
-  /// A word that orders as this does, and names the candidate.
-  __device__ std::uint32_t of(std::uint32_t index) const {
-    return (word_ & 0xffff0000u) | index;
+  /// Unless it has_kept().
+  __device__ constexpr bool has_one_open() const {
+    return word_ / open_bit == 1;
   }
-  /// 0 if kept, 1 if open, 3 if dead; so for of(), too.
-  __device__ static std::uint32_t kind(std::uint32_t word) {
-    return word >> kind_shift;
+
+  // Not of a sum:
+  /// Tied or not.
+  __device__ constexpr bool is_open() const {
+    return word_ & open_bit;
+  }
+  __device__ constexpr bool is_tied() const {
+    return word_ & tied_bit;
+  }
+  /// Whom one is tied to.
+  __device__ constexpr std::uint32_t index() const {
+    return word_ % same_bit;
+  }
+  /// Of one that is kept, if that was said.
+  __device__ constexpr std::uint32_t rank() const {
+    return word_ % kept_bit;
+  }
+  /// Fate::follow().
+  __device__ constexpr Standing follow(Standing other) const {
+    const bool same = word_ & same_bit;
+    if (!other.is_open())
+      return other.has_kept() == same ? kept() : dead();
+    return other.is_tied() ? Standing(other.word_ ^ (same ? 0 : same_bit)) : *this;
   }
 
  private:
-  static constexpr unsigned rank_shift = 16;
-  static constexpr unsigned kind_shift = 30;
-  static constexpr std::uint32_t open = 1u << kind_shift;
-  static constexpr std::uint32_t dead = 3u << kind_shift;
-  static_assert((capacity_max - 1) >> (kind_shift - rank_shift) == 0);
+  static constexpr std::uint32_t same_bit = 1u << 16;  ///< survives iff the other does, not iff it does not
+  static constexpr std::uint32_t tied_bit = 1u << 17;
+  static constexpr std::uint32_t open_bit = 1u << 18;
+  static constexpr std::uint32_t kept_bit = 1u << 25;
+  static_assert(capacity_max <= same_bit && most * 2 * open_bit <= kept_bit && most <= ~0u / (2 * kept_bit) + 1);
 
   std::uint32_t word_;
 };
 
 /// Dynamic shared memory for a frame of up to `capacity` candidates.
 struct Memory {
-  std::uint32_t* standing;  ///< by index: Standing; and one dead for `nobody`
-  Row* waiting;             ///< those whose best rival does not decide about them
+  std::uint32_t* standing;  ///< by index: Standing::word(); and one dead for `nobody`
+  Row* waiting;             ///< those whose best rival does not decide about them, as they see it: reduce_wait.cuh
   std::uint32_t* members;   ///< by index; takes the place of those who wait
 };
 
@@ -81,6 +115,14 @@ __device__ inline Memory carve(uint4* memory) {
   return m;
 }
 
+/// Nobody survives so far, before it is known who counts.
+__device__ inline void clear(const Memory& memory, Verdicts& shared, unsigned capacity) {
+  for (unsigned i = threadIdx.x; i <= capacity; i += blockDim.x)
+    memory.standing[i < capacity ? i : nobody] = Standing::dead().word();
+  if (threadIdx.x == 0)
+    shared.waiting = 0;
+}
+
 struct View {
   const Arguments& a;
   Verdicts& shared;
@@ -95,11 +137,8 @@ struct View {
   __device__ Standing standing(std::uint32_t index) const {
     return Standing(memory.standing[index]);
   }
-  __device__ Fate fate(std::uint32_t index) const {
-    return standing(index).fate();
-  }
-  __device__ void publish(std::uint32_t index, std::uint32_t rank, Fate fate) const {
-    memory.standing[index] = Standing(rank, fate).word();
+  __device__ void publish(std::uint32_t index, Standing standing) const {
+    memory.standing[index] = standing.word();
   }
 };
 

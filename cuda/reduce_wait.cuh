@@ -2,155 +2,231 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Candidates whose best rival does not decide about them wait for the fates of others (resolve.cuh), a thread for each.
+// Few instructions between the barriers are what counts here: one warp's look takes longer than all warps' issue slots.
 #pragma once
 
 #include "reduce_view.cuh"
 
 namespace crowd::direct {
 
-/// A candidate that waits, at one look.
-struct Waiter {
-  Row at;  ///< `best`: a rival not known dead; `rivals` is 1 once that is the only one
-  Fate fate;
-  bool searches = false;  ///< its rival is dead, and there is no list to find another in
+/// A candidate that waits is a row of its own, which changes as it learns:
+///  * once it is tied to another, or decided, it has no rivals any more, but a Standing in their place;
+///  * if it is_unlisted(), rivals before `from` do not matter any more but for `best`, which is not known dead;
+///  * where many wait, they do not look while `best`, which may be any of their rivals then, is open.
+__device__ inline Row with_standing(const Row& row, Standing standing) {
+  return Row(row.index(), 0, standing.word() & 0xffff, standing.word() >> 16);
+}
+
+/// Of a row without rivals.
+__device__ inline Standing standing_of(const Row& row) {
+  return Standing(row.list() << 16 | row.best());
+}
+
+/// What a candidate knows by the one that it is tied to.
+__device__ inline Standing follow(const View& view, Standing tied) {
+  return tied.follow(view.standing(tied.index()));
+}
+
+/// Some of the rivals on a list, and `nobody`.
+struct Part {
+  static constexpr unsigned vectors = 3;
+  uint2 vector[vectors];
+
+  template <typename Function>
+  __device__ void for_each(const Function& what) const {
+#pragma unroll
+    for (const uint2& it : vector) {
+      what(it.x & 0xffff);
+      what(it.x >> 16);
+      what(it.y & 0xffff);
+      what(it.y >> 16);
+    }
+  }
 };
 
-/// Its rival being dead, looks through the list for the best-ranked other, which may live longest.
-__device__ inline void look_further(const View& view, Waiter& it) {
-  constexpr unsigned ahead = 2;
-  const uint2* list = view.list(it.at.list);
-  const std::uint32_t steps = ceil_div(it.at.rivals, list_step);
-  std::uint32_t best = ~0u;
-  std::uint32_t kinds = 0;
-  for (std::uint32_t k = 0; k < steps; k += ahead) {
-    uint2 some[ahead];
-#pragma unroll
-    for (unsigned p = 0; p < ahead; ++p)
-      some[p] = k + p < steps ? list[k + p] : uint2{nobody | nobody << 16, nobody | nobody << 16};
-#pragma unroll
-    for (unsigned p = 0; p < ahead * list_step; ++p) {
-      const std::uint32_t pair = p / 2 % 2 ? some[p / list_step].y : some[p / list_step].x;
-      const std::uint32_t rival = p % 2 ? pair >> 16 : pair & 0xffff;
-      const std::uint32_t standing = view.standing(rival).of(rival);
-      best = min(best, standing);
-      kinds += Standing::kind(standing);
-    }
-  }
-  it.at.best = static_cast<std::uint16_t>(best);
-  // Three for each that is dead, one for each that is open.
-  const std::uint32_t dead = 3 * list_step * ahead * ceil_div(steps, ahead);
-  if (Standing::kind(best) == 0)
-    it.fate = Fate::dead();
-  else if (kinds == dead)
-    it.fate = Fate::kept();
-  else if (kinds == dead - 2)
-    it.at.rivals = 1;
+/// Vectors of the list of a candidate that has one; none of others.
+__device__ inline std::uint32_t vectors_of(const Row& row) {
+  return row.is_listed() ? ceil_div(row.rivals(), list_step) : 0;
 }
 
-/// One look at the rival it waits for; not for those that are tied.
-__device__ inline void look(const View& view, Waiter& it) {
-  const Fate rival = view.fate(it.at.best);
-  if (rival.is_kept())
-    it.fate = Fate::dead();
-  else if (it.at.rivals == 1)
-    it.fate = rival.is_dead() ? Fate::kept() : Fate::tied(it.at.best, false).follow(rival);
-  else if (rival.is_dead() && it.at.list == not_listed)
-    it.searches = true;
-  else if (rival.is_dead())
-    look_further(view, it);
+/// Vectors from number `from` on.
+__device__ inline Part load_part(const View& view, const Row& row, std::uint32_t from) {
+  constexpr std::uint32_t two = nobody | nobody << 16;
+  const std::uint32_t count = vectors_of(row);
+  const uint2* list = view.list(row.list());
+  Part part;
+#pragma unroll
+  for (unsigned p = 0; p < Part::vectors; ++p)
+    part.vector[p] = from + p < count ? list[from + p] : uint2{two, two};
+  return part;
 }
 
-/// A warp goes through the candidates in rank order, from rank `from` on and up to the one at `index`, for one that is
-/// not dead (or that is kept, if `kept`) and beats it: its index, or `nobody`. A kept one goes before others nearby.
-__device__ inline std::uint32_t search(const View& view, std::uint32_t index, std::uint32_t from, bool kept) {
+/// The first vectors; of a candidate with one rival, that.
+__device__ inline Part load_first(const View& view, const Row& row) {
+  Part part = load_part(view, row, 0);
+  if (row.has_one_rival())
+    part.vector[0].x = nobody << 16 | row.best();
+  return part;
+}
+
+/// Sums up the standings of the rivals on a list, which begins with `first`.
+__device__ inline Standing look_at_list(const View& view, const Row& row, const Part& first) {
+  std::uint32_t sum = 0;
+  const auto add = [&](std::uint32_t rival) { sum += view.standing(rival).word(); };
+  first.for_each(add);
+  for (std::uint32_t k = Part::vectors; k < vectors_of(row); k += Part::vectors)
+    load_part(view, row, k).for_each(add);
+  return Standing(sum);
+}
+
+/// The one on a list that is open.
+__device__ inline std::uint32_t find_open(const View& view, const Row& row) {
+  std::uint32_t open = nobody;
+  for (std::uint32_t k = 0; k < vectors_of(row); k += Part::vectors)
+    load_part(view, row, k).for_each([&](std::uint32_t rival) {
+      open = view.standing(rival).is_open() ? rival : open;
+    });
+  return open;
+}
+
+/// A candidate and its rank; `nobody` for none.
+struct Hit {
+  std::uint32_t index, rank;
+};
+
+/// A warp goes through the candidates of ranks from `from` on, and before `end`, for one that is not dead (or that is
+/// kept, if `kept`) and beats the one at `index`. A kept one goes before others nearby.
+__device__ inline Hit search(const View& view, std::uint32_t index, std::uint32_t from, std::uint32_t end, bool kept) {
   const Candidate mine = fetch(view.a, view.input, index);
-  const std::uint32_t end = view.standing(index).rank();
   for (std::uint32_t base = from; base < end; base += 32) {
     const std::uint32_t rank = base + threadIdx.x % 32;
-    const std::uint32_t other = rank < end ? view.found.rows[rank].index : nobody;
-    const Fate fate = view.fate(other);
-    const bool hit =
-        (kept ? fate.is_kept() : !fate.is_dead()) && beats(fetch(view.a, view.input, other), mine, view.a.rule);
+    const std::uint32_t other = rank < end ? view.found.rows[rank].index() : nobody;
+    const Standing standing = view.standing(other);
+    const bool hit = (kept ? standing.has_kept() : !standing.all_dead()) &&
+                     beats(fetch(view.a, view.input, other), mine, view.a.rule);
     const unsigned hits = __ballot_sync(all_lanes, hit);
-    const unsigned kept_hits = __ballot_sync(all_lanes, hit && fate.is_kept());
-    if (hits)
-      return __shfl_sync(all_lanes, other, __ffs(static_cast<int>(kept_hits ? kept_hits : hits)) - 1);
-  }
-  return nobody;
-}
-
-/// Warps search for those of their lanes that have no list, from the rank on that they got to.
-__device__ inline void search_all(const View& view, Waiter& it) {
-  for (unsigned todo = __ballot_sync(all_lanes, it.searches); todo; todo &= todo - 1) {
-    const int whose = __ffs(static_cast<int>(todo)) - 1;
-    const std::uint32_t last = __shfl_sync(all_lanes, std::uint32_t{it.at.best}, whose);
-    const std::uint32_t from = last == nobody ? 0 : view.standing(last).rank() + 1;
-    const std::uint32_t found = search(view, __shfl_sync(all_lanes, std::uint32_t{it.at.index}, whose), from, false);
-    if (static_cast<int>(threadIdx.x % 32) == whose) {
-      it.at.best = static_cast<std::uint16_t>(found);
-      if (found == nobody)
-        it.fate = Fate::kept();
-      else if (view.fate(found).is_kept())
-        it.fate = Fate::dead();
+    const unsigned kept_hits = __ballot_sync(all_lanes, hit && standing.has_kept());
+    if (hits) {
+      const int lane = __ffs(static_cast<int>(kept_hits ? kept_hits : hits)) - 1;
+      return {__shfl_sync(all_lanes, other, lane), base + static_cast<std::uint32_t>(lane)};
     }
-    __syncwarp();
   }
+  return {nobody, end};
 }
 
-/// One look of the candidate that waits at `number`, by a whole warp; `fate` is what it knew and knows then. False:
-/// nothing new.
-__device__ inline bool look_again(const View& view, std::uint32_t number, bool open, Fate& fate) {
-  const Fate before = fate;
-  Waiter it{{}, fate};
-  if (open && fate.is_tied()) {
-    it.fate = fate.follow(view.fate(fate.position()));
-  } else if (open) {
-    const Row at = it.at = view.memory.waiting[number];
-    look(view, it);
-    if (it.at.best != at.best || it.at.rivals != at.rivals)
-      view.memory.waiting[number] = it.at;
+/// Warps search for those of their lanes that have no list, from the rank on that they got to. A rival found that is
+/// not kept is what they wait for then.
+__device__ inline Standing search_all(const View& view, bool searches, Row& row) {
+  Standing then = Standing::open();
+  for (unsigned todo = __ballot_sync(all_lanes, searches); todo; todo &= todo - 1) {
+    const int whose = __ffs(static_cast<int>(todo)) - 1;
+    const Hit hit = search(view, __shfl_sync(all_lanes, row.index(), whose), __shfl_sync(all_lanes, row.from(), whose),
+                           __shfl_sync(all_lanes, row.rank(), whose), false);
+    if (static_cast<int>(threadIdx.x % 32) != whose)
+      continue;
+    if (hit.index == nobody)
+      then = Standing::kept();
+    else if (view.standing(hit.index).has_kept())
+      then = Standing::dead();
+    row = Row::unlisted(row.index(), hit.index, row.rank(), hit.rank + 1);
   }
-  if (__any_sync(all_lanes, it.searches)) {
-    search_all(view, it);
-    if (it.searches)
-      view.memory.waiting[number] = it.at;
-  }
-  fate = it.fate;
-  return fate.word() != before.word();
+  __syncwarp();
+  return then;
 }
 
-/// All look, then all say what they have seen, until every fate is decided. Ends: the best-ranked candidate that is
-/// open has no open rival.
-template <unsigned items>
-__device__ void decide(const View& view) {
-  const std::uint32_t waiting = view.shared.waiting;
-  std::uint32_t fate[items];
-  unsigned open = 0;
-#pragma unroll
-  for (unsigned k = 0; k < items; ++k) {
-    fate[k] = Fate::open().word();
-    open |= static_cast<unsigned>(k * blockDim.x + threadIdx.x < waiting) << k;
+/// One look of those of a warp that have no list and wait for a rival (`mine`).
+__device__ inline Standing look_for_any(const View& view, Row& row, bool mine) {
+  const Standing rival = view.standing(mine ? row.best() : nobody);
+  const Standing then = search_all(view, mine && rival.all_dead(), row);
+  return rival.has_kept() ? Standing::dead() : then;
+}
+
+/// One look at the rivals on a list, which begins with `first`. `links`: who has a single one left becomes tied to it.
+__device__ inline Standing look_at_all(const View& view, const Row& row, const Part& first, bool links) {
+  const Standing rivals = look_at_list(view, row, first);
+  if (rivals.has_kept())
+    return Standing::dead();
+  if (rivals.all_dead())
+    return Standing::kept();
+  if (!links || !rivals.has_one_open())
+    return Standing::open();
+  return follow(view, Standing::tied(row.has_one_rival() ? row.best() : find_open(view, row)));
+}
+
+/// All look, then all say what they have seen, until every fate is decided. A thread each is enough for those that
+/// wait. Ends: the best-ranked candidate that is open has no open rival.
+__device__ inline void decide_few(const View& view) {
+  // Most are decided by then, and to find out who is tied to whom takes longer than a look.
+  constexpr unsigned looks_without_links = 3;
+  bool open = threadIdx.x < view.shared.waiting;
+  // Warps without any keep the barriers company.
+  if (!__any_sync(all_lanes, open)) {
+    while (__syncthreads_or(false))
+      __syncthreads();
+    return;
   }
-  while (__syncthreads_or(static_cast<int>(open))) {
-    unsigned news = 0;
-#pragma unroll
-    for (unsigned k = 0; k < items; ++k) {
-      if (!__any_sync(all_lanes, static_cast<int>(open >> k & 1)))
-        continue;
-      Fate knows = Fate::of_word(fate[k]);
-      if (look_again(view, k * blockDim.x + threadIdx.x, open >> k & 1, knows))
-        news |= 1u << k;
-      fate[k] = knows.word();
+  Row row = open ? view.memory.waiting[threadIdx.x] : Row(uint2{0, 0});
+  const Part first = load_first(view, row);
+  for (unsigned turn = 0; __syncthreads_or(open); ++turn) {
+    Standing then = Standing::open();
+    if (__any_sync(all_lanes, open)) {
+      const bool is_unlisted = open && row.is_unlisted();
+      if (open && row.has_rivals())
+        then = look_at_all(view, row, first, turn >= looks_without_links);
+      else if (open)
+        then = follow(view, standing_of(row));
+      if (rarely(__any_sync(all_lanes, is_unlisted))) {
+        const Standing seen = look_for_any(view, row, is_unlisted);
+        then = is_unlisted ? seen : then;
+      }
+      if (then.is_tied())
+        row = with_standing(row, then);
     }
     __syncthreads();
-#pragma unroll
-    for (unsigned k = 0; k < items; ++k)
-      if (news >> k & 1) {
-        const std::uint32_t index = view.memory.waiting[k * blockDim.x + threadIdx.x].index;
-        const Fate is = Fate::of_word(fate[k]);
-        view.publish(index, view.standing(index).rank(), is);
-        open &= ~(static_cast<unsigned>(is.is_decided()) << k);
+    if (open)
+      view.publish(row.index(), then);
+    open &= then.is_open();
+  }
+}
+
+/// The same if there are more, who keep what they have seen in their rows.
+__device__ inline void decide_many(const View& view) {
+  const std::uint32_t waiting = view.shared.waiting;
+  const auto waits = [](const Row& row) { return row.has_rivals() || standing_of(row).is_open(); };
+  int open = 1;
+  while (__syncthreads_or(open)) {
+    for (std::uint32_t base = 0; base < waiting; base += blockDim.x) {
+      const std::uint32_t number = base + threadIdx.x;
+      Row row = number < waiting ? view.memory.waiting[number] : with_standing(Row(uint2{0, 0}), Standing::dead());
+      const bool mine = waits(row);
+      const bool looks = mine && row.is_listed() && !view.standing(row.best()).is_open();
+      const bool is_unlisted = mine && row.is_unlisted();
+      Standing then = Standing::open();
+      if (looks)
+        then = look_at_all(view, row, load_first(view, row), true);
+      else if (mine && row.has_one_rival())
+        then = follow(view, Standing::tied(row.best()));
+      else if (mine && !row.has_rivals())
+        then = follow(view, standing_of(row));
+      if (rarely(__any_sync(all_lanes, is_unlisted))) {
+        const Standing seen = look_for_any(view, row, is_unlisted);
+        then = is_unlisted ? seen : then;
       }
+      if (then.is_tied() || !then.is_open())
+        row = with_standing(row, then);
+      else if (looks)
+        row = Row(row.index(), row.rivals(), find_open(view, row), row.list());
+      if (mine)
+        view.memory.waiting[number] = row;
+    }
+    __syncthreads();
+    open = 0;
+    for (std::uint32_t number = threadIdx.x; number < waiting; number += blockDim.x) {
+      const Row row = view.memory.waiting[number];
+      if (!row.has_rivals())
+        view.publish(row.index(), standing_of(row));
+      open |= waits(row);
+    }
   }
 }
 

@@ -40,7 +40,10 @@ __global__ void __launch_bounds__(threads_max, 1) small(Arguments a) {
   const auto cluster = cooperative_groups::this_cluster();
   const unsigned part = cluster.block_rank();
   const std::uint32_t frame = blockIdx.x / group;
+  const Memory own = carve(memory + shared_bytes / sizeof(uint4));
   clear(shared.tile);
+  if (part == 0)
+    clear(own, shared.verdicts, a.frames.capacity);
   __syncthreads();
   // Everybody is there to be written to once all have arrived.
   cluster.barrier_arrive();
@@ -58,13 +61,7 @@ __global__ void __launch_bounds__(threads_max, 1) small(Arguments a) {
   __syncwarp();
   cluster.sync();
   if (part == 0)
-    reduce_frame<greedy, 1>({a,
-                             shared.verdicts,
-                             carve(memory + shared_bytes / sizeof(uint4)),
-                             frame,
-                             n,
-                             job.input,
-                             {shared.rows, shared.lists, &shared.tally}});
+    reduce_frame<greedy, 1>({a, shared.verdicts, own, frame, n, job.input, {shared.rows, shared.lists, &shared.tally}});
 #endif
 }
 

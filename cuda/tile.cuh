@@ -8,8 +8,9 @@
 
 namespace crowd::direct {
 
-/// Rivals of a row that the block keeps in mind.
-constexpr unsigned rivals_max = 64;
+/// No place for a list.
+constexpr std::uint16_t not_listed = 0xffff;
+static_assert(32 * words_max * list_room < not_listed);
 /// Strips along an axis, a power of two. They repeat themselves over the plane.
 constexpr unsigned strip_count = 512;
 /// Pairs that a warp queues at a time.
@@ -35,7 +36,7 @@ struct Tile {
   static constexpr bool bounded = Plan::bounded;
 
   std::uint32_t near[2][words][strip_count];  ///< by x and by y; a bit for each row
-  std::uint32_t stretch[2][rows_max];          ///< the strips that a row marks: stretch_of()
+  std::uint32_t stretch[2][rows_max];         ///< the strips that a row marks: stretch_of()
   PerUnit strips;
   float4 box[rows_max];
   std::uint32_t key[rows_max];        ///< score_key(), greater than any if the row does not count

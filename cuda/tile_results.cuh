@@ -34,7 +34,8 @@ __device__ void write_word(const Arguments& a, Tile& tile, const Job& job, unsig
   const bool counts = r < job.rows && tile.key[r] != ~0u;
   const std::uint32_t rank = rank_of(tile, word);
   const std::uint32_t rivals = counts ? tile.rivals[r] : 0;
-  const std::uint32_t length = rivals <= rivals_max && !a.first_rival ? ceil_div(rivals, list_step) * list_step : 0;
+  const bool several = rivals > 1 && rivals <= rivals_max && !a.first_rival;
+  const std::uint32_t length = several ? ceil_div(rivals, list_step) * list_step : 0;
   const std::uint32_t upto = warp_prefix(length);
   std::uint32_t begin = 0;
   if (lane == 31)
@@ -42,10 +43,10 @@ __device__ void write_word(const Arguments& a, Tile& tile, const Job& job, unsig
   begin = __shfl_sync(all_lanes, begin, 31) + upto - length;
   const bool listed = length && begin + length <= job.rows * list_room;
   tile.begin[r] = listed ? static_cast<std::uint16_t>(begin) : not_listed;
+  const std::uint32_t best = capacity_max - 1 - tile.best[r] % capacity_max;
   if (counts)
-    to.rows[rank] = {static_cast<std::uint16_t>(job.first + r), static_cast<std::uint16_t>(rivals),
-                     static_cast<std::uint16_t>(capacity_max - 1 - tile.best[r] % capacity_max),
-                     listed ? static_cast<std::uint16_t>((job.first * list_room + begin) / list_step) : not_listed};
+    to.rows[rank] = rivals < 2 || listed ? Row(job.first + r, rivals, best, (job.first * list_room + begin) / list_step)
+                                         : Row::unlisted(job.first + r, best, rank);
 }
 
 /// Writes the lists: a thread does a vector at a time.
@@ -80,7 +81,7 @@ __device__ void write_rows(const Arguments& a, Tile& tile, const Job& job, const
     // The reduce loads as many rows as there are candidates before it knows how many count.
     for (std::uint32_t rank = job.n - tile.tally.malformed - tile.tally.low + threadIdx.x; rank < job.n;
          rank += blockDim.x)
-      to.rows[rank] = {};
+      to.rows[rank] = Row(uint2{0, 0});
   }
   if (a.first_rival)
     return;
