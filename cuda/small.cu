@@ -6,6 +6,8 @@
 
 #include <cooperative_groups.h>
 
+#include <algorithm>
+
 #include "map_tile.cuh"
 #include "reduce_frame.cuh"
 #include "tile_results.cuh"
@@ -16,7 +18,9 @@ namespace {
 
 constexpr unsigned group = tuning::small_group;
 constexpr unsigned capacity = tuning::small_capacity;
-constexpr unsigned threads_max = capacity;
+/// Rows of its tile that a warp sorts: more warps than the columns need, so that they are done sooner.
+constexpr unsigned rows_per_warp = 2;
+constexpr unsigned threads_max = 32 * std::max(capacity / 32, ceil_div(ceil_div(capacity, group), rows_per_warp));
 static_assert(ceil_div(capacity, group) <= 32 && capacity <= capacity_max);
 
 template <bool bounded>
@@ -74,7 +78,7 @@ void launch_small(const Call& call, const Arguments& arguments) {
   Arguments of_cluster = arguments;
   of_cluster.tile = ceil_div(call.frames.capacity, group);
   constexpr std::size_t bytes = shared_bytes + memory_bytes(capacity);
-  const unsigned threads = ceil_div(call.frames.capacity, 32) * 32;
+  const unsigned threads = 32 * std::max(ceil_div(call.frames.capacity, 32), ceil_div(of_cluster.tile, rows_per_warp));
   launch_early(kernel, call, {{call.frame_count * group, 1, 1}, threads, bytes, bytes, group}, of_cluster);
 }
 
