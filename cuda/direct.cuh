@@ -33,7 +33,7 @@ class alignas(8) Row {
   __device__ Row(std::uint32_t index, std::uint32_t rivals, std::uint32_t best, std::uint32_t list)
       : index_rivals_(rivals << 16 | index), best_list_(list << 16 | best) {}
   __device__ explicit Row(const uint2& words) : index_rivals_(words.x), best_list_(words.y) {}
-  /// One with more rivals than there is room for.
+  /// One with several rivals and no list: there is no room for it, or nobody asks.
   __device__ static Row unlisted(std::uint32_t index, std::uint32_t best, std::uint32_t rank, std::uint32_t from = 0) {
     return Row(index, unlisted_bit | from, best, rank);
   }
@@ -53,7 +53,7 @@ class alignas(8) Row {
   __device__ bool is_unlisted() const {
     return index_rivals_ >= unlisted_bit << 16;
   }
-  /// Better-ranked boxes that overlap it; not of one that is_unlisted().
+  /// Better-ranked boxes that overlap it, at least so many if Arguments::first_rival; not of one that is_unlisted().
   __device__ std::uint32_t rivals() const {
     return index_rivals_ >> 16;
   }

@@ -171,8 +171,9 @@ __device__ void reduce_frame(const View& view) {
   const Tally tally = view.n ? *view.found.tally : Tally{};
   const std::uint32_t ranked = view.n - tally.malformed - tally.low;
   const auto mine = load_rows<items>(view, ranked);
+  const auto keep = [&](const Row& row, std::uint32_t rank) { view.publish(row.index(), Standing::kept(rank)); };
   unsigned survive = choose(mine, [](const Row& row) { return !row.has_rivals(); });
-  for_each(mine, survive, [&](const Row& row, std::uint32_t rank) { view.publish(row.index(), Standing::kept(rank)); });
+  for_each(mine, survive, keep);
   __syncthreads();
   if (greedy) {
     const unsigned waits = list_waiting(view, mine);
@@ -186,8 +187,7 @@ __device__ void reduce_frame(const View& view) {
         survive |= static_cast<unsigned>(view.standing(mine.row[k].index()).has_kept()) << k;
   }
   if (rarely(view.a.out.stand_ins || view.a.out.members)) {
-    for_each(mine, survive,
-             [&](const Row& row, std::uint32_t rank) { view.publish(row.index(), Standing::kept(rank)); });
+    for_each(mine, survive, keep);
     write_stand_ins(view, ranked);
   }
   const std::uint32_t survivors = write_survivors(view, mine, survive);

@@ -27,7 +27,7 @@ struct Verdicts {
 /// tells whether one of them is kept, whether all are dead, and whether one is open.
 class Standing {
  public:
-  static constexpr unsigned most = 64;
+  static constexpr unsigned most = rivals_max;
 
   __device__ static constexpr Standing dead() {
     return Standing(0);

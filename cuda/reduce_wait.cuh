@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Candidates whose best rival does not decide about them wait for the fates of others (resolve.cuh), a thread for each.
+// Candidates whose best rival does not decide about them wait for the fates of others (resolve.cuh).
 // Few instructions between the barriers are what counts here: one warp's look takes longer than all warps' issue slots.
 #pragma once
 
@@ -10,9 +10,9 @@
 namespace crowd::direct {
 
 /// A candidate that waits is a row of its own, which changes as it learns:
-///  * once it is tied to another, or decided, it has no rivals any more, but a Standing in their place;
+///  * once it is tied to another, or decided where many wait, it has no rivals but a Standing in their place;
 ///  * if it is_unlisted(), rivals before `from` do not matter any more but for `best`, which is not known dead;
-///  * where many wait, they do not look while `best`, which may be any of their rivals then, is open.
+///  * where many wait, most of them do not look while `best`, which may be any of their rivals then, is open.
 __device__ inline Row with_standing(const Row& row, Standing standing) {
   return Row(row.index(), 0, standing.word() & 0xffff, standing.word() >> 16);
 }
@@ -134,11 +134,13 @@ __device__ inline Standing search_all(const View& view, bool searches, Row& row)
   return then;
 }
 
-/// One look of those of a warp that have no list and wait for a rival (`mine`).
-__device__ inline Standing look_for_any(const View& view, Row& row, bool mine) {
+/// One look of a warp's candidates that have no list, if there are any (`mine`), after `then` of the others.
+__device__ inline Standing look_for_any(const View& view, Row& row, bool mine, Standing then) {
+  if (!rarely(__any_sync(all_lanes, mine)))
+    return then;
   const Standing rival = view.standing(mine ? row.best() : nobody);
-  const Standing then = search_all(view, mine && rival.all_dead(), row);
-  return rival.has_kept() ? Standing::dead() : then;
+  const Standing found = search_all(view, mine && rival.all_dead(), row);
+  return !mine ? then : rival.has_kept() ? Standing::dead() : found;
 }
 
 /// One look at the rivals on a list, which begins with `first`. `links`: who has a single one left becomes tied to it.
@@ -159,14 +161,12 @@ __device__ inline void decide_few(const View& view) {
   // Most are decided by then, and to find out who is tied to whom takes longer than a look.
   constexpr unsigned looks_without_links = 3;
   bool open = threadIdx.x < view.shared.waiting;
-  // Warps without any keep the barriers company.
-  if (!__any_sync(all_lanes, open)) {
-    while (__syncthreads_or(false))
-      __syncthreads();
-    return;
+  Row row(uint2{0, 0});
+  Part first{};
+  if (__any_sync(all_lanes, open)) {
+    row = open ? view.memory.waiting[threadIdx.x] : row;
+    first = load_first(view, row);
   }
-  Row row = open ? view.memory.waiting[threadIdx.x] : Row(uint2{0, 0});
-  const Part first = load_first(view, row);
   for (unsigned turn = 0; __syncthreads_or(open); ++turn) {
     Standing then = Standing::open();
     if (__any_sync(all_lanes, open)) {
@@ -175,10 +175,7 @@ __device__ inline void decide_few(const View& view) {
         then = look_at_all(view, row, first, turn >= looks_without_links);
       else if (open)
         then = follow(view, standing_of(row));
-      if (rarely(__any_sync(all_lanes, is_unlisted))) {
-        const Standing seen = look_for_any(view, row, is_unlisted);
-        then = is_unlisted ? seen : then;
-      }
+      then = look_for_any(view, row, is_unlisted, then);
       if (then.is_tied())
         row = with_standing(row, then);
     }
@@ -193,13 +190,15 @@ __device__ inline void decide_few(const View& view) {
 __device__ inline void decide_many(const View& view) {
   const std::uint32_t waiting = view.shared.waiting;
   const auto waits = [](const Row& row) { return row.has_rivals() || standing_of(row).is_open(); };
+  // How often all look, lest they miss that there is a single rival left.
+  constexpr unsigned period = 8;
   int open = 1;
-  while (__syncthreads_or(open)) {
+  for (unsigned turn = 0; __syncthreads_or(open); ++turn) {
     for (std::uint32_t base = 0; base < waiting; base += blockDim.x) {
       const std::uint32_t number = base + threadIdx.x;
       Row row = number < waiting ? view.memory.waiting[number] : with_standing(Row(uint2{0, 0}), Standing::dead());
       const bool mine = waits(row);
-      const bool looks = mine && row.is_listed() && !view.standing(row.best()).is_open();
+      const bool looks = mine && row.is_listed() && (turn % period == 0 || !view.standing(row.best()).is_open());
       const bool is_unlisted = mine && row.is_unlisted();
       Standing then = Standing::open();
       if (looks)
@@ -208,10 +207,7 @@ __device__ inline void decide_many(const View& view) {
         then = follow(view, Standing::tied(row.best()));
       else if (mine && !row.has_rivals())
         then = follow(view, standing_of(row));
-      if (rarely(__any_sync(all_lanes, is_unlisted))) {
-        const Standing seen = look_for_any(view, row, is_unlisted);
-        then = is_unlisted ? seen : then;
-      }
+      then = look_for_any(view, row, is_unlisted, then);
       if (then.is_tied() || !then.is_open())
         row = with_standing(row, then);
       else if (looks)

@@ -6,8 +6,6 @@
 
 #include <cooperative_groups.h>
 
-#include <algorithm>
-
 #include "map_tile.cuh"
 #include "reduce_frame.cuh"
 #include "tile_results.cuh"
@@ -20,7 +18,8 @@ constexpr unsigned group = tuning::small_group;
 constexpr unsigned capacity = tuning::small_capacity;
 /// Rows of its tile that a warp sorts: more warps than the columns need, so that they are done sooner.
 constexpr unsigned rows_per_warp = 2;
-constexpr unsigned threads_max = 32 * std::max(capacity / 32, ceil_div(ceil_div(capacity, group), rows_per_warp));
+constexpr unsigned threads_max = 32 * ceil_div(ceil_div(capacity, group), rows_per_warp);
+static_assert(group * rows_per_warp <= 32, "a thread for each column");
 static_assert(ceil_div(capacity, group) <= 32 && capacity <= capacity_max);
 
 template <bool bounded>
@@ -78,7 +77,7 @@ void launch_small(const Call& call, const Arguments& arguments) {
   Arguments of_cluster = arguments;
   of_cluster.tile = ceil_div(call.frames.capacity, group);
   constexpr std::size_t bytes = shared_bytes + memory_bytes(capacity);
-  const unsigned threads = 32 * std::max(ceil_div(call.frames.capacity, 32), ceil_div(of_cluster.tile, rows_per_warp));
+  const unsigned threads = 32 * ceil_div(of_cluster.tile, rows_per_warp);
   launch_early(kernel, call, {{call.frame_count * group, 1, 1}, threads, bytes, bytes, group}, of_cluster);
 }
 
