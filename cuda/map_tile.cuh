@@ -94,8 +94,8 @@ __device__ void drop_settled(const Tile& tile, const Columns<items>& columns,
 
 /// Finds the pairs of the warp's columns with rows near them, and tests them.
 template <typename Tile, unsigned items>
-__device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, const Columns<items>& columns) {
-  const PerUnit strips = tile.strips;
+__device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, const Columns<items>& columns,
+                            const PerUnit& strips) {
   constexpr unsigned words = Tile::words;
   const unsigned lane = threadIdx.x % 32;
   std::uint16_t* queue = tile.queue[threadIdx.x / 32];
@@ -145,13 +145,13 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
     if (const std::uint32_t i = k * blockDim.x + threadIdx.x; i < job.n)
       raw[k] = load(a, job.input + i);
   for (unsigned task = threadIdx.x / 32; task < 2 * Plan::words; task += blockDim.x / 32)
-    store_rows(a, tile, job, task / 2, task % 2);
+    store_rows(a, tile, job, LaneRows(a, job, task));
   const Columns<items> columns = judge_columns(a, tile, job, raw);
   __syncthreads();
   sort_rows(tile, job);
   __syncthreads();
   count_better(tile, columns);
-  find_rivals(a, tile, job, columns);
+  find_rivals(a, tile, job, columns, tile.strips);
   __syncthreads();
 }
 

@@ -136,11 +136,13 @@ __device__ inline Standing search_all(const View& view, bool searches, Row& row)
 
 /// One look of a warp's candidates that have no list, if there are any (`mine`), after `then` of the others.
 __device__ inline Standing look_for_any(const View& view, Row& row, bool mine, Standing then) {
-  if (!rarely(__any_sync(all_lanes, mine)))
-    return then;
-  const Standing rival = view.standing(mine ? row.best() : nobody);
-  const Standing found = search_all(view, mine && rival.all_dead(), row);
-  return !mine ? then : rival.has_kept() ? Standing::dead() : found;
+  if (rarely(__any_sync(all_lanes, mine))) {
+    const Standing rival = view.standing(mine ? row.best() : nobody);
+    const Standing found = search_all(view, mine && rival.all_dead(), row);
+    if (mine)
+      then = rival.has_kept() ? Standing::dead() : found;
+  }
+  return then;
 }
 
 /// One look at the rivals on a list, which begins with `first`. `links`: who has a single one left becomes tied to it.
@@ -161,12 +163,8 @@ __device__ inline void decide_few(const View& view) {
   // Most are decided by then, and to find out who is tied to whom takes longer than a look.
   constexpr unsigned looks_without_links = 3;
   bool open = threadIdx.x < view.shared.waiting;
-  Row row(uint2{0, 0});
-  Part first{};
-  if (__any_sync(all_lanes, open)) {
-    row = open ? view.memory.waiting[threadIdx.x] : row;
-    first = load_first(view, row);
-  }
+  Row row = open ? view.memory.waiting[threadIdx.x] : Row(uint2{0, 0});
+  const Part first = load_first(view, row);
   for (unsigned turn = 0; __syncthreads_or(open); ++turn) {
     Standing then = Standing::open();
     if (__any_sync(all_lanes, open)) {
@@ -190,15 +188,13 @@ __device__ inline void decide_few(const View& view) {
 __device__ inline void decide_many(const View& view) {
   const std::uint32_t waiting = view.shared.waiting;
   const auto waits = [](const Row& row) { return row.has_rivals() || standing_of(row).is_open(); };
-  // How often all look, lest they miss that there is a single rival left.
-  constexpr unsigned period = 8;
   int open = 1;
-  for (unsigned turn = 0; __syncthreads_or(open); ++turn) {
+  while (__syncthreads_or(open)) {
     for (std::uint32_t base = 0; base < waiting; base += blockDim.x) {
       const std::uint32_t number = base + threadIdx.x;
       Row row = number < waiting ? view.memory.waiting[number] : with_standing(Row(uint2{0, 0}), Standing::dead());
       const bool mine = waits(row);
-      const bool looks = mine && row.is_listed() && (turn % period == 0 || !view.standing(row.best()).is_open());
+      const bool looks = mine && row.is_listed() && !view.standing(row.best()).is_open();
       const bool is_unlisted = mine && row.is_unlisted();
       Standing then = Standing::open();
       if (looks)
