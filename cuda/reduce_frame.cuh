@@ -57,12 +57,7 @@ __device__ unsigned list_waiting(const View& view, const Mine<items>& mine) {
   // All have a word to look at, so that no load waits for a condition.
   const unsigned waits =
       choose(mine, [&](const Row& row) { return row.has_rivals() & !view.standing(row.best()).has_kept(); });
-  const auto own = static_cast<std::uint32_t>(__popc(waits));
-  const std::uint32_t upto = warp_prefix(own);
-  std::uint32_t place = 0;
-  if (threadIdx.x % 32 == 31)
-    place = atomicAdd(&view.shared.waiting, upto);
-  place = __shfl_sync(all_lanes, place, 31) + upto - own;
+  std::uint32_t place = take_places(view.shared.waiting, static_cast<std::uint32_t>(__popc(waits)));
   for_each(mine, waits, [&](const Row& row, std::uint32_t) { view.memory.waiting[place++] = row; });
   __syncthreads();
   for_each(mine, waits, [&](const Row& row, std::uint32_t) { view.publish(row.index(), Standing::open()); });

@@ -36,11 +36,7 @@ __device__ void write_word(const Arguments& a, Tile& tile, const Job& job, unsig
   const std::uint32_t rivals = counts ? tile.rivals[r] : 0;
   const bool several = rivals > 1 && rivals <= rivals_max && !a.first_rival;
   const std::uint32_t length = several ? ceil_div(rivals, list_step) * list_step : 0;
-  const std::uint32_t upto = warp_prefix(length);
-  std::uint32_t begin = 0;
-  if (lane == 31)
-    begin = atomicAdd(&tile.listed, upto);
-  begin = __shfl_sync(all_lanes, begin, 31) + upto - length;
+  const std::uint32_t begin = take_places(tile.listed, length);
   const bool listed = length && begin + length <= job.rows * list_room;
   tile.begin[r] = listed ? static_cast<std::uint16_t>(begin) : not_listed;
   const std::uint32_t best = capacity_max - 1 - tile.best[r] % capacity_max;
