@@ -68,8 +68,8 @@ __device__ inline std::uint32_t marked(const std::uint32_t* near, float from, fl
 
 /// The rows of each word that a column may beat, going by where it lies.
 template <typename Tile>
-__device__ void near_rows(const Tile& tile, const float4& b, const PerUnit& strips,
-                          std::uint32_t (&rows)[Tile::words]) {
+__device__ void near_rows(const Tile& tile, const float4& b, std::uint32_t (&rows)[Tile::words]) {
+  const PerUnit& strips = tile.strips;
   const std::uint32_t x = static_cast<std::uint32_t>(Grid::along(Grid::centre(b.x, b.z), strips.x)) % strip_count;
   const std::uint32_t y = static_cast<std::uint32_t>(Grid::along(Grid::centre(b.y, b.w), strips.y)) % strip_count;
 #pragma unroll
@@ -94,15 +94,14 @@ __device__ void drop_settled(const Tile& tile, const Columns<items>& columns,
 
 /// Finds the pairs of the warp's columns with rows near them, and tests them.
 template <typename Tile, unsigned items>
-__device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, const Columns<items>& columns,
-                            const PerUnit& strips) {
+__device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, const Columns<items>& columns) {
   constexpr unsigned words = Tile::words;
   const unsigned lane = threadIdx.x % 32;
   std::uint16_t* queue = tile.queue[threadIdx.x / 32];
   std::uint32_t near[items][words];
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    near_rows(tile, columns.box[k], strips, near[k]);
+    near_rows(tile, columns.box[k], near[k]);
 #pragma unroll
     for (unsigned w = 0; w < words; ++w)
       near[k][w] = columns.key[k] ? near[k][w] : 0;
@@ -151,7 +150,7 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
   sort_rows(tile, job);
   __syncthreads();
   count_better(tile, columns);
-  find_rivals(a, tile, job, columns, tile.strips);
+  find_rivals(a, tile, job, columns);
   __syncthreads();
 }
 
