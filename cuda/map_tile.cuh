@@ -144,7 +144,7 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
     if (const std::uint32_t i = k * blockDim.x + threadIdx.x; i < job.n)
       raw[k] = load(a, job.input + i);
   for (unsigned task = threadIdx.x / 32; task < 2 * Plan::words; task += blockDim.x / 32)
-    store_rows(a, tile, job, LaneRows(a, job, task));
+    store_rows(a, tile, job, task / 2, task % 2);
   const Columns<items> columns = judge_columns(a, tile, job, raw);
   __syncthreads();
   sort_rows(tile, job);

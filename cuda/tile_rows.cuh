@@ -32,46 +32,39 @@ __device__ inline std::uint32_t stretch_of(const Range& range, float per) {
   return static_cast<std::uint32_t>(stretch.first) % strip_count << 16 | stretch.count;
 }
 
-/// Rows of the tile, one a lane, number 32 * word + lane, of which a warp does one axis.
-struct LaneRows {
-  unsigned word, axis;
-  Raw first;  ///< of word 0, by which strips are measured
-  Raw row;
+/// Loads the row of a lane, number 32 * word + lane; the last instead of those beyond.
+__device__ inline Raw load_row(const Arguments& a, const Job& job, unsigned word) {
+  return load(a, job.input + job.first + min(32 * word + threadIdx.x % 32, job.rows - 1));
+}
 
-  /// The last row instead of those beyond.
-  __device__ LaneRows(const Arguments& a, const Job& job, unsigned task)
-      : word(task / 2),
-        axis(task % 2),
-        first(load(a, job.input + job.first + min(threadIdx.x % 32, job.rows - 1))),
-        row(word ? load(a, job.input + job.first + min(32 * word + threadIdx.x % 32, job.rows - 1)) : first) {}
-};
-
-/// Stores the key, the box and what else is known of a row, and the strips along one axis in which its rivals may be.
+/// A warp stores what is known of the rows of a word, a row a lane: the strips along one axis in which rivals may be,
+/// and either key and box or the rest.
 template <typename Tile>
-__device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, const LaneRows& rows) {
-  // A third as wide as rivals are far from the first rows, in the mean.
+__device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsigned word, unsigned axis) {
+  // A third as wide as rivals are far from the rows of word 0, in the mean.
   constexpr float part = 0.33f;
   const unsigned lane = threadIdx.x % 32;
-  const std::uint32_t r = 32 * rows.word + lane;
+  const std::uint32_t r = 32 * word + lane;
   const float offset = a.rule.overlap.offset;
+  const Raw first = load_row(a, job, 0);
+  const Raw row = word ? load_row(a, job, word) : first;
   const auto counts = [&](const Raw& raw, std::uint32_t k) {
     return k < job.rows && is_counted(raw.box, raw.score, a.rule, a.score_threshold);
   };
-  const auto from = [&](const float4& b) { return rows.axis ? b.y : b.x; };
-  const auto to = [&](const float4& b) { return rows.axis ? b.w : b.z; };
-  const float4& b = rows.row.box;
-  const float strips =
-      measure_cells(to(rows.first.box) - from(rows.first.box) + offset, counts(rows.first, lane), a.rule, part);
+  const auto from = [&](const float4& b) { return axis ? b.y : b.x; };
+  const auto to = [&](const float4& b) { return axis ? b.w : b.z; };
+  const float4& b = row.box;
+  const float strips = measure_cells(to(first.box) - from(first.box) + offset, counts(first, lane), a.rule, part);
   const bool tiny = area(as_box(b), offset) < tiny_area;
-  tile.stretch[rows.axis][r] = stretch_of(Range::of<Tile::bounded>(from(b), to(b), tiny, a.rule), strips);
-  if (rows.axis) {
+  tile.stretch[axis][r] = stretch_of(Range::of<Tile::bounded>(from(b), to(b), tiny, a.rule), strips);
+  if (axis) {
     tile.rivals[r] = 0;
     tile.best[r] = 0;
     tile.label[r] = a.rule.by_class && r < job.rows ? a.frames.classes[job.input + job.first + r] : 0;
     tile.strips.y = strips;
   } else {
     tile.box[r] = b;
-    tile.key[r] = tile.least[r] = counts(rows.row, r) ? number_key(rows.row.score) : ~0u;
+    tile.key[r] = tile.least[r] = counts(row, r) ? number_key(row.score) : ~0u;
     tile.strips.x = strips;
   }
 }
