@@ -35,6 +35,11 @@ CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams*, const CrowdNmsCandidates*, 
   return crowd::no_gpu();
 }
 
+CrowdNmsStatus crowd_nms_cuda_gather(const CrowdNmsCandidates*, const CrowdNmsSurvivors*, const CrowdNmsGathered*,
+                                     CUstream_st*) {
+  return crowd::no_gpu();
+}
+
 CrowdNmsStatus crowd_nms_cuda_probe(void) {
   return crowd::no_gpu();
 }

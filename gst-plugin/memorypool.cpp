@@ -3,7 +3,17 @@
 
 #include "memorypool.hpp"
 
+#include <gst/crowd/gstcrowdboxesmeta.h>
+
+#include <algorithm>
+#include <bit>
+
 namespace crowd {
+
+guint room_for(std::size_t n) {
+  constexpr std::size_t least = 64, most = GST_CROWD_BOXES_MAX_CAPACITY;
+  return static_cast<guint>(n >= most ? most : std::max(std::bit_ceil(n), least));
+}
 
 MemoryRef MemoryPool::acquire(guint capacity) {
   if (capacity != capacity_) {

@@ -5,7 +5,10 @@
 
 #include <gst/gst.h>
 
+#include <cstddef>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace crowd {
@@ -17,6 +20,9 @@ struct MemoryUnref {
 };
 using MemoryRef = std::unique_ptr<GstMemory, MemoryUnref>;
 
+/// Room for n boxes in steps of powers of two, so that a crowd that grows does not ask for a new memory on each frame.
+guint room_for(std::size_t n);
+
 /**
  * Memories of one capacity that are written, attached to a buffer and, once nobody else holds them, written again. For
  * one thread; whoever reads the memories may be on any other. In the steady state acquire() allocates nothing.
@@ -26,12 +32,17 @@ class MemoryPool {
   /** Where more than these are in flight, memories are made and not kept. */
   static constexpr std::size_t most = 64;
 
-  using Make = GstMemory* (*)(guint capacity);
+  using Make = std::function<GstMemory*(guint capacity)>;
 
-  explicit MemoryPool(Make make) : make_(make) {}
+  explicit MemoryPool(Make make) : make_(std::move(make)) {}
 
   /** A memory that nobody else holds, made by make(capacity); its contents are anything. NULL if make() gives none. */
   MemoryRef acquire(guint capacity);
+
+  /// Keeps none of those it made.
+  void clear() {
+    memories_.clear();
+  }
 
  private:
   Make make_;

@@ -29,12 +29,14 @@ enum Property : guint {
   prop_meta_output,
   prop_mode,
   prop_post_messages,
+  prop_output_delay,
   prop_end
 };
 
 constexpr guint most_candidates = 1u << 24;
 constexpr guint most_paper_d_max = 65536;
 constexpr int automatic_row = -1;
+static_assert(automatic_row == automatic_output);
 
 constexpr GEnumValue method_values[] = {
     {CROWD_NMS_GREEDY, "exact: dies if a surviving better-ranked candidate overlaps it", "greedy"},
@@ -96,14 +98,18 @@ GType mode_type() {
 GType register_rows(const char* name, bool sources) {
   static std::vector<GEnumValue> values[2];
   std::vector<GEnumValue>& own = values[sources];
-  if (sources)
-    own.push_back({automatic_row, "the first of the others that the frame carries", "auto"});
+  own.push_back({automatic_row,
+                 sources ? "the first of the others that the frame carries"
+                         : "boxes in device memory where downstream reads them there, else regions of interest",
+                 "auto"});
   int row = 0;
   for (const meta::AdapterRow& adapter : meta::adapter_rows()) {
     if (sources || adapter.writes)
       own.push_back({row, adapter.description, adapter.nick});
     row++;
   }
+  if (!sources)
+    own.push_back({all_outputs, "as each of the others", "all"});
   own.push_back({0, nullptr, nullptr});
   return g_enum_register_static(name, own.data());
 }
@@ -207,7 +213,7 @@ void install_environment_properties(GObjectClass* object_class, const NmsSetting
   g_object_class_install_property(
       object_class, prop_meta_output,
       g_param_spec_enum("meta-output", "Metadata written",
-                        "As which metadata survivors leave; candidates of the same kind are edited in place",
+                        "As which metadata survivors leave; regions that were candidates are edited in place",
                         output_type(), defaults.output_row, live));
   g_object_class_install_property(
       object_class, prop_mode,
@@ -218,6 +224,12 @@ void install_environment_properties(GObjectClass* object_class, const NmsSetting
                            "Post an element message \"crowdnms\" on the bus for every frame: timestamp, stream-time, "
                            "running-time, duration and nms-time in nanoseconds, counts, backend and method",
                            defaults.post_messages, live));
+  g_object_class_install_property(
+      object_class, prop_output_delay,
+      g_param_spec_uint("output-delay", "Output delay",
+                        "Frames that are held back, 0 or 1: with 1 the GPU works on a frame while the host does what is "
+                        "left of the one before. Adds a frame of latency",
+                        0, 1, defaults.output_delay, fixed));
 }
 
 }  // namespace
@@ -225,7 +237,7 @@ void install_environment_properties(GObjectClass* object_class, const NmsSetting
 int default_output_row() {
   int row = 0;
   for (const meta::AdapterRow& adapter : meta::adapter_rows()) {
-    if (adapter.writes)
+    if (adapter.writes && adapter.standard)
       return row;
     row++;
   }
@@ -294,6 +306,9 @@ void set_nms_property(NmsSettings& settings, guint id, const GValue* value) {
     case prop_post_messages:
       settings.post_messages = g_value_get_boolean(value);
       break;
+    case prop_output_delay:
+      settings.output_delay = g_value_get_uint(value) > 0;
+      break;
     case prop_0:
     case prop_end:
       g_assert_not_reached();
@@ -337,6 +352,8 @@ void get_nms_property(const NmsSettings& settings, guint id, GValue* value) {
       return g_value_set_enum(value, int(settings.mode));
     case prop_post_messages:
       return g_value_set_boolean(value, settings.post_messages);
+    case prop_output_delay:
+      return g_value_set_uint(value, settings.output_delay);
     case prop_0:
     case prop_end:
       g_assert_not_reached();

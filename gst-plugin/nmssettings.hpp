@@ -21,7 +21,11 @@ inline CrowdNmsParams default_params() {
   return params;
 }
 
-/// The row of adapter_rows() that survivors are written with unless meta-output says otherwise.
+/// Values of meta-output that are no row of adapter_rows().
+constexpr int automatic_output = -1;  ///< the standard row; on the device, what downstream reads there
+constexpr int all_outputs = 100;
+
+/// The row of adapter_rows() that survivors are written with unless somebody asks for another.
 int default_output_row();
 
 struct NmsSettings {
@@ -31,7 +35,8 @@ struct NmsSettings {
   BackendChoice backend = BackendChoice::automatic;
   int cuda_device_id = -1;
   int source_row = -1;  ///< of adapter_rows(); -1: the first that finds something
-  int output_row = default_output_row();
+  int output_row = automatic_output;  ///< of adapter_rows(), or one of the above
+  bool output_delay = false;
   meta::Mode mode = meta::Mode::replace;
   bool post_messages = false;
 };

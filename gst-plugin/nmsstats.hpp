@@ -18,8 +18,11 @@ class NmsStats {
   /// A frame has gone through with this method; no result: it had no candidates, or broken ones.
   void count(const NmsEngine::Result* result, bool broken, CrowdNmsMethod method);
 
-  /// The value of the property; `method` stands in until a frame has gone through.
-  GstStructure* structure(CrowdNmsMethod method) const;
+  /// A frame has been clustered on the device, which counts what it finds itself.
+  void count_on_device(CrowdNmsMethod method);
+
+  /// The value of the property, with what the device has counted; `method` stands in until a frame has gone through.
+  GstStructure* structure(CrowdNmsMethod method, const CrowdNmsTotals& on_device) const;
 
   /// The element message on the last frame counted.
   GstStructure* message(const GstSegment& segment, const GstBuffer* buffer) const;
@@ -41,6 +44,7 @@ class NmsStats {
   guint64 clipped_ = 0;
   GstClockTime nms_time_ = 0;
   CrowdNmsReport last_{};
+  bool last_on_device_ = false;
   GstClockTime last_nms_time_ = 0;
   const char* backend_ = "none";
   std::optional<CrowdNmsMethod> method_;  // of the last frame

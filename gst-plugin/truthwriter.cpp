@@ -4,17 +4,10 @@
 #include "truthwriter.hpp"
 
 #include <algorithm>
-#include <bit>
 
-#include "gst/crowd/gstcrowdboxesmeta.h"
 #include "gstcrowdtruth.hpp"
 
 namespace crowd {
-
-guint room_for(std::size_t n) {
-  constexpr std::size_t least = 64, most = GST_CROWD_BOXES_MAX_CAPACITY;
-  return static_cast<guint>(n >= most ? most : std::max(std::bit_ceil(n), least));
-}
 
 GstMemory* TruthWriter::make(guint capacity) {
   return gst_allocator_alloc(nullptr, sizeof(GstCrowdTruthObject) * capacity, nullptr);

@@ -6,16 +6,12 @@
 
 #include <gst/gst.h>
 
-#include <cstddef>
 #include <vector>
 
 #include "memorypool.hpp"
 #include "scene/source.hpp"
 
 namespace crowd {
-
-/// Room for n boxes in steps of powers of two, so that a crowd that grows does not ask for a new memory on each frame.
-guint room_for(std::size_t n);
 
 /// For one thread. Reuses memories that nobody holds any more.
 class TruthWriter {

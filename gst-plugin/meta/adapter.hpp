@@ -5,8 +5,10 @@
 // Adapter in one file and one row in adapters.cpp; the element's `meta-source` and `meta-output` values, its ALLOCATION
 // answer and its automatic choice come from the rows. Elements never name a meta type.
 //
-// A frame goes: probe(), read(), NMS, then rewrite() if source and output are the same flavour, else write() of the
-// output and (mode replace) remove() of the source; release() ends it in every case.
+// A frame goes: probe(), read(), NMS, then rewrite() if source and output are the same flavour and it can, else write()
+// of the output and (mode replace) remove() of the source; release() ends it in every case.
+//
+// Candidates in device memory may stay there: on_device(), NMS, write_on_device(), remove().
 #pragma once
 
 #include <crowd/nms.h>
@@ -14,8 +16,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+
+#include "memorypool.hpp"
 
 namespace crowd::meta {
 
@@ -37,6 +42,14 @@ struct Candidates {
   std::uint32_t count = 0;      ///< as the producer said; what exceeds the arrays was never looked at
   FrameSize frame;              ///< the frame whose pixels the boxes are in; unknown: those of the buffer
   GPtrArray* labels = nullptr;  ///< names of the classes, may be null
+};
+
+/// The candidates of one frame in device memory, their number included.
+struct DeviceCandidates {
+  GstMemory* memory = nullptr;  ///< in GstCrowdBoxesLayout order; belongs to the buffer's metadata
+  guint capacity = 0;
+  FrameSize frame;
+  GPtrArray* labels = nullptr;
 };
 
 /// The place of a candidate that is not among the survivors.
@@ -69,11 +82,21 @@ class Adapter {
   virtual bool read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates,
                     const char*& problem) = 0;
 
-  /// Takes what read() read off the buffer, broken or not.
+  /// Where the candidates lie, if that is device memory.
+  virtual std::optional<DeviceCandidates> on_device(GstBuffer*) const {
+    return std::nullopt;
+  }
+
+  /// Takes the candidates off the buffer, broken or not.
   virtual void remove(GstBuffer* buffer) = 0;
 
   /// Lets go of the arrays that read() handed out. Called once after every read().
   virtual void release() = 0;
+
+  /// Whether rewrite() does anything.
+  virtual bool edits() const {
+    return false;
+  }
 
   /// Whether rewrite() needs stand-ins and places even in mode replace.
   virtual bool rewrite_needs_stand_ins() const {
@@ -85,18 +108,26 @@ class Adapter {
 
   /// Attaches an object for each survivor in rank order, or (mode annotate) for each candidate that is not rejected.
   virtual void write(GstBuffer*, FrameSize, const Candidates&, const Verdict&, Mode) {}
+
+  /// Attaches the survivors of `candidates`, which lie in `survivors`: device memory of the same layout.
+  virtual void write_on_device(GstBuffer*, const DeviceCandidates&, MemoryRef /*survivors*/, guint /*capacity*/) {}
 };
 
 struct AdapterRow {
   const char* nick;         ///< value of the properties meta-source and meta-output
   const char* description;  ///< for gst-inspect-1.0
-  bool writes;              ///< whether write() and rewrite() do anything
+  bool writes;              ///< whether write() does anything
+  bool standard;            ///< whether other people's elements read it: survivors leave so unless somebody asks else
   GType (*api)();           ///< what to advertise in the ALLOCATION query
+  const char* on_device;    ///< what downstream says there if it reads survivors in device memory; null if none can
   std::unique_ptr<Adapter> (*make)();
 };
 
 /// In the order in which meta-source=auto looks for candidates.
 std::span<const AdapterRow> adapter_rows();
+
+/// Says in an ALLOCATION query what crowdnms reads, in device memory as well if `on_device`.
+void advertise_candidates(GstQuery* query, bool on_device);
 
 GType boxes_api();
 std::unique_ptr<Adapter> make_boxes_adapter();

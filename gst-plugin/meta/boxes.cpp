@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Candidates from the first GstCrowdBoxesMeta of a buffer, read where they lie.
+// Candidates from the first GstCrowdBoxesMeta of a buffer, read where they lie; survivors as another one.
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "adapter.hpp"
+#include "device.hpp"
 #include "gst/crowd/gstcrowdboxesmeta.h"
 
 namespace crowd::meta {
@@ -44,6 +46,28 @@ class BoxesAdapter final : public Adapter {
     gst_buffer_remove_meta(buffer, &gst_buffer_get_crowd_boxes_meta(buffer)->meta);
   }
 
+  std::optional<DeviceCandidates> on_device(GstBuffer* buffer) const override {
+    const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer);
+    if (!meta || !is_on_device(meta->memory))
+      return std::nullopt;
+    return DeviceCandidates{meta->memory, meta->capacity, {meta->frame_width, meta->frame_height}, meta->labels};
+  }
+
+  void write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict, Mode) override {
+    const guint n = static_cast<guint>(verdict.survivors.size());
+    capacity_ = std::max(capacity_, room_for(n));
+    MemoryRef memory = pool_.acquire(capacity_);
+    if (!memory || !fill(memory.get(), candidates, verdict))
+      return;
+    const FrameSize frame = candidates.frame.known() ? candidates.frame : size;
+    attach(buffer, std::move(memory), capacity_, frame, candidates.labels);
+  }
+
+  void write_on_device(GstBuffer* buffer, const DeviceCandidates& candidates, MemoryRef survivors,
+                       guint capacity) override {
+    attach(buffer, std::move(survivors), capacity, candidates.frame, candidates.labels);
+  }
+
   void release() override {
     if (!memory_)
       return;
@@ -52,6 +76,29 @@ class BoxesAdapter final : public Adapter {
   }
 
  private:
+  static void attach(GstBuffer* buffer, MemoryRef memory, guint capacity, FrameSize frame, GPtrArray* labels) {
+    GstCrowdBoxesMeta* meta =
+        gst_buffer_add_crowd_boxes_meta(buffer, memory.release(), capacity, frame.width, frame.height, labels);
+    meta->kind = GST_CROWD_BOXES_SURVIVORS;
+  }
+
+  bool fill(GstMemory* memory, const Candidates& candidates, const Verdict& verdict) const {
+    const MappedBoxes map(memory, capacity_, GST_MAP_WRITE);
+    if (!map)
+      return false;
+    for (std::size_t rank = 0; rank < verdict.survivors.size(); ++rank) {
+      const std::uint32_t i = verdict.survivors[rank];
+      const CrowdNmsBox& box = candidates.boxes[i];
+      map->boxes[rank] = {box.x1, box.y1, box.x2, box.y2};
+      map->scores[rank] = candidates.scores[i];
+      map->classes[rank] = candidates.classes.empty() ? 0 : candidates.classes[i];
+      map->members[rank] = verdict.members[rank];
+    }
+    *map->count = static_cast<guint32>(verdict.survivors.size());
+    *map->candidates = candidates.count;
+    return true;
+  }
+
   // Null, or what is wrong. The reference keeps the memory mapped past remove().
   const char* map(const GstCrowdBoxesMeta& meta) {
     GstCrowdBoxesLayout layout;
@@ -73,6 +120,8 @@ class BoxesAdapter final : public Adapter {
 
   GstMemory* memory_ = nullptr;
   GstCrowdBoxesMap map_{};
+  MemoryPool pool_{gst_crowd_boxes_memory_new};
+  guint capacity_ = 0;
 };
 
 }  // namespace

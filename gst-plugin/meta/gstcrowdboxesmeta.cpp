@@ -18,6 +18,7 @@ gboolean boxes_meta_init(GstMeta* meta, gpointer, GstBuffer*) {
   self->frame_width = 0;
   self->frame_height = 0;
   self->labels = nullptr;
+  self->kind = GST_CROWD_BOXES_CANDIDATES;
   return TRUE;
 }
 
@@ -32,9 +33,20 @@ gboolean boxes_meta_transform(GstBuffer* destination, GstMeta* meta, GstBuffer*,
   auto* self = reinterpret_cast<GstCrowdBoxesMeta*>(meta);
   if (!GST_META_TRANSFORM_IS_COPY(type) || !self->memory)
     return FALSE;
-  gst_buffer_add_crowd_boxes_meta(destination, gst_memory_ref(self->memory), self->capacity, self->frame_width,
-                                  self->frame_height, self->labels);
+  GstCrowdBoxesMeta* copy = gst_buffer_add_crowd_boxes_meta(
+      destination, gst_memory_ref(self->memory), self->capacity, self->frame_width, self->frame_height, self->labels);
+  copy->kind = self->kind;
   return TRUE;
+}
+
+GstCrowdBoxesMeta* first_of(GstBuffer* buffer, GstCrowdBoxesKind kind) {
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_CROWD_BOXES_META_API_TYPE)) {
+    auto* boxes = reinterpret_cast<GstCrowdBoxesMeta*>(meta);
+    if (boxes->kind == kind)
+      return boxes;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -63,10 +75,12 @@ gboolean gst_crowd_boxes_layout_init(GstCrowdBoxesLayout* layout, guint capacity
   if (capacity > GST_CROWD_BOXES_MAX_CAPACITY)
     return FALSE;
   layout->count = 0;
+  layout->candidates = sizeof(guint32);
   layout->boxes = section_alignment;
   layout->scores = layout->boxes + aligned(sizeof(GstCrowdBox) * capacity);
   layout->classes = layout->scores + aligned(sizeof(gfloat) * capacity);
-  layout->size = layout->classes + aligned(sizeof(gint32) * capacity);
+  layout->members = layout->classes + aligned(sizeof(gint32) * capacity);
+  layout->size = layout->members + aligned(sizeof(guint32) * capacity);
   return TRUE;
 }
 
@@ -84,6 +98,7 @@ GstMemory* gst_crowd_boxes_memory_new(guint capacity) {
     return nullptr;
   }
   *map.count = 0;
+  *map.candidates = 0;
   gst_crowd_boxes_unmap(&map);
   return memory;
 }
@@ -101,9 +116,11 @@ gboolean gst_crowd_boxes_map_memory(GstCrowdBoxesMap* map, GstMemory* memory, gu
     return FALSE;
   }
   map->count = reinterpret_cast<guint32*>(base + layout.count);
+  map->candidates = reinterpret_cast<guint32*>(base + layout.candidates);
   map->boxes = reinterpret_cast<GstCrowdBox*>(base + layout.boxes);
   map->scores = reinterpret_cast<gfloat*>(base + layout.scores);
   map->classes = reinterpret_cast<gint32*>(base + layout.classes);
+  map->members = reinterpret_cast<guint32*>(base + layout.members);
   map->capacity = capacity;
   map->memory = memory;
   return TRUE;
@@ -129,5 +146,9 @@ GstCrowdBoxesMeta* gst_buffer_add_crowd_boxes_meta(GstBuffer* buffer, GstMemory*
 }
 
 GstCrowdBoxesMeta* gst_buffer_get_crowd_boxes_meta(GstBuffer* buffer) {
-  return reinterpret_cast<GstCrowdBoxesMeta*>(gst_buffer_get_meta(buffer, GST_CROWD_BOXES_META_API_TYPE));
+  return first_of(buffer, GST_CROWD_BOXES_CANDIDATES);
+}
+
+GstCrowdBoxesMeta* gst_buffer_get_crowd_survivors_meta(GstBuffer* buffer) {
+  return first_of(buffer, GST_CROWD_BOXES_SURVIVORS);
 }

@@ -180,6 +180,9 @@ class RoiAdapter final : public Adapter {
             const char*& problem) override;
   void remove(GstBuffer* buffer) override;
   void release() override {}
+  bool edits() const override {
+    return true;
+  }
   bool rewrite_needs_stand_ins() const override {
     return true;
   }

@@ -220,6 +220,42 @@ CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams *params, const 
                                             const CrowdNmsSurvivors *survivors, void *workspace,
                                             size_t workspace_bytes, struct CUstream_st *stream);
 
+/** Sums of the reports of many calls. */
+typedef struct {
+  uint64_t frames;
+  uint64_t candidates;
+  uint64_t overflow;
+  uint64_t invalid;
+  uint64_t below_threshold;
+  uint64_t survivors;
+  uint64_t clipped;
+  CrowdNmsReport last; /**< of the last frame */
+} CrowdNmsTotals;
+
+/** Survivors as boxes, in rank order: frame f's from f * max_survivors on. All pointers are device pointers; mapped
+ *  pinned host memory will do for each but `totals`, which are read and written. */
+typedef struct {
+  CrowdNmsBox *boxes;    /**< [frames * max_survivors], aligned to 16 bytes */
+  float *scores;         /**< [frames * max_survivors] */
+  int32_t *classes;      /**< NULL, or [frames * max_survivors]; 0 where the candidates have none */
+  uint32_t *members;     /**< NULL, or [frames * max_survivors]; the call must have been asked for members, too */
+  uint32_t *counts;      /**< [frames]: survivors written */
+  uint32_t *candidates;  /**< NULL, or [frames]: number of candidates, as given */
+  CrowdNmsReport *reports; /**< NULL, or [frames]: the survivors' reports once more */
+  CrowdNmsTotals *totals;      /**< NULL, or sums that this call's reports are added to. Begin with all bytes 0. Calls that
+                                    share totals are ordered by the caller */
+  CrowdNmsTotals *totals_copy; /**< NULL, or where the new totals are written as well, say mapped host memory. Each
+                                    number is whole at any time; they need not be of one frame */
+} CrowdNmsGathered;
+
+/**
+ * Gathers the survivors that crowd_nms_cuda() found: to be called after it with the same candidates and survivors, on
+ * the same stream. Enqueues one kernel; never allocates, synchronises, prints or throws; may be captured in a graph.
+ */
+CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_gather(const CrowdNmsCandidates *candidates,
+                                                   const CrowdNmsSurvivors *survivors,
+                                                   const CrowdNmsGathered *gathered, struct CUstream_st *stream);
+
 /** CROWD_NMS_OK where a CUDA device can be used, else CROWD_NMS_NO_GPU with the reason in crowd_nms_last_error(). */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_probe(void);
 

@@ -14,6 +14,16 @@
  * @frame_height: the one the meta was attached to. A reader whose frame has another size, because a scaler came between,
  * scales them. Boxes may leave the frame. The memory must not be written after the meta is attached.
  *
+ * crowdnms hands survivors on in the same kind of meta, told apart by @kind. Survivors also say how many candidates each
+ * of them stands for, and how many candidates there were.
+ *
+ * Whoever reads boxes from CUDA memory says so when asked by an ALLOCATION query: it adds the meta's API type with a
+ * structure "GstCrowdBoxesMeta" whose field `candidates-on-device` (crowdnms) or `survivors-on-device` (crowdoverlay) is
+ * %TRUE. Elements before it then leave them there.
+ *
+ * The number of boxes lives in the memory, hence on the device where the memory is CUDA memory: a detector on the GPU
+ * never tells it to the host. gstcrowdcuda.h makes such memories and says who waits for whom.
+ *
  * |[<!-- language="C" -->
  * GstCrowdBoxesMap map;
  * GstMemory *memory = gst_crowd_boxes_memory_new (capacity);
@@ -35,6 +45,16 @@ G_BEGIN_DECLS
 
 #define GST_CROWD_API __attribute__ ((visibility ("default")))
 
+/**
+ * GstCrowdBoxesKind:
+ * @GST_CROWD_BOXES_CANDIDATES: what a detector found, overlapping
+ * @GST_CROWD_BOXES_SURVIVORS: what NMS kept, best-ranked first
+ */
+typedef enum {
+  GST_CROWD_BOXES_CANDIDATES = 0,
+  GST_CROWD_BOXES_SURVIVORS
+} GstCrowdBoxesKind;
+
 typedef struct _GstCrowdBox GstCrowdBox;
 typedef struct _GstCrowdBoxesLayout GstCrowdBoxesLayout;
 typedef struct _GstCrowdBoxesMap GstCrowdBoxesMap;
@@ -55,18 +75,23 @@ struct _GstCrowdBox {
  * GstCrowdBoxesLayout:
  * @count: offset of the number of boxes, one guint32. Always 0. It may exceed the capacity: a detector that counts on
  *   a device need not clip it; readers take the first `capacity` boxes and count the rest as overflow
+ * @candidates: offset of one guint32, survivors only: the number of candidates that they were chosen from
  * @boxes: offset of #GstCrowdBox [capacity], a multiple of 256
  * @scores: offset of gfloat [capacity], a multiple of 256
  * @classes: offset of gint32 [capacity], a multiple of 256
+ * @members: offset of guint32 [capacity], a multiple of 256, survivors only: how many candidates each of them stands
+ *   for, itself included. Detectors leave it alone
  * @size: bytes in all
  *
  * Where things lie in the memory of a meta, in bytes from its start. A function of the capacity alone.
  */
 struct _GstCrowdBoxesLayout {
   gsize count;
+  gsize candidates;
   gsize boxes;
   gsize scores;
   gsize classes;
+  gsize members;
   gsize size;
 };
 
@@ -78,6 +103,7 @@ struct _GstCrowdBoxesLayout {
  * @frame_width: width in pixels of the frame that the coordinates refer to; 0 if unknown: no scaling then
  * @frame_height: its height
  * @labels: (nullable) (element-type utf8): name of each class, shared and immutable; owned by the meta
+ * @kind: what the boxes are; #GST_CROWD_BOXES_CANDIDATES unless the one who attaches it says otherwise
  */
 struct _GstCrowdBoxesMeta {
   GstMeta meta;
@@ -86,6 +112,7 @@ struct _GstCrowdBoxesMeta {
   guint frame_width;
   guint frame_height;
   GPtrArray *labels;
+  GstCrowdBoxesKind kind;
 };
 
 /**
@@ -95,9 +122,11 @@ struct _GstCrowdBoxesMeta {
  */
 struct _GstCrowdBoxesMap {
   guint32 *count;
+  guint32 *candidates;
   GstCrowdBox *boxes;
   gfloat *scores;
   gint32 *classes;
+  guint32 *members;
   guint capacity;
   GstMemory *memory;
   GstMapInfo info;
@@ -153,7 +182,8 @@ GST_CROWD_API void gst_crowd_boxes_unmap (GstCrowdBoxesMap *map);
  * @frame_height: its height
  * @labels: (nullable) (transfer none) (element-type utf8): name of each class
  *
- * The size of @memory is not checked here but by whoever reads it, since it may be shared and resized.
+ * Attaches candidates. For survivors set `kind` of what is returned. The size of @memory is not checked here but by
+ * whoever reads it, since it may be shared and resized.
  *
  * Returns: (transfer none): the meta on @buffer
  */
@@ -164,9 +194,17 @@ GST_CROWD_API GstCrowdBoxesMeta *gst_buffer_add_crowd_boxes_meta (GstBuffer *buf
  * gst_buffer_get_crowd_boxes_meta:
  * @buffer: a buffer
  *
- * Returns: (transfer none) (nullable): the first #GstCrowdBoxesMeta of @buffer
+ * Returns: (transfer none) (nullable): the first #GstCrowdBoxesMeta of @buffer that holds candidates
  */
 GST_CROWD_API GstCrowdBoxesMeta *gst_buffer_get_crowd_boxes_meta (GstBuffer *buffer);
+
+/**
+ * gst_buffer_get_crowd_survivors_meta:
+ * @buffer: a buffer
+ *
+ * Returns: (transfer none) (nullable): the first #GstCrowdBoxesMeta of @buffer that holds survivors
+ */
+GST_CROWD_API GstCrowdBoxesMeta *gst_buffer_get_crowd_survivors_meta (GstBuffer *buffer);
 
 G_END_DECLS
 

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Owners of what the CUDA runtime hands out. All of it belongs to the context that was current when it was made, which
+// has to be current again when it goes.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace crowd::cuda {
+
+struct FreeDevice {
+  void operator()(void* memory) const {
+    cudaFree(memory);
+  }
+};
+struct FreePinned {
+  void operator()(void* memory) const {
+    cudaFreeHost(memory);
+  }
+};
+struct DestroyEvent {
+  void operator()(cudaEvent_t event) const {
+    cudaEventDestroy(event);
+  }
+};
+
+/// At least one byte.
+using DeviceMemory = std::unique_ptr<void, FreeDevice>;
+/// Host memory that kernels write to.
+using PinnedMemory = std::unique_ptr<void, FreePinned>;
+using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
+
+inline cudaError_t allocate(DeviceMemory& memory, std::size_t bytes) {
+  void* made = nullptr;
+  const cudaError_t error = cudaMalloc(&made, bytes ? bytes : 1);
+  memory.reset(error == cudaSuccess ? made : nullptr);
+  return error;
+}
+
+inline cudaError_t allocate(PinnedMemory& memory, std::size_t bytes) {
+  void* made = nullptr;
+  const cudaError_t error = cudaHostAlloc(&made, bytes ? bytes : 1, cudaHostAllocMapped);
+  memory.reset(error == cudaSuccess ? made : nullptr);
+  return error;
+}
+
+/// Without timing, and waits for it spin: a frame's work is shorter than a blocked thread takes to wake up.
+inline cudaError_t allocate(Event& event) {
+  cudaEvent_t made = nullptr;
+  const cudaError_t error = cudaEventCreateWithFlags(&made, cudaEventDisableTiming);
+  event.reset(error == cudaSuccess ? made : nullptr);
+  return error;
+}
+
+/// Makes what is launched on `later` from now on wait for what was launched on `earlier`; nothing if they are one.
+inline cudaError_t make_wait(cudaStream_t later, cudaStream_t earlier, const Event& event) {
+  if (later == earlier)
+    return cudaSuccess;
+  const cudaError_t error = cudaEventRecord(event.get(), earlier);
+  return error == cudaSuccess ? cudaStreamWaitEvent(later, event.get(), 0) : error;
+}
+
+}  // namespace crowd::cuda

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "negotiation.hpp"
+
+#include <gst/crowd/gstcrowdboxesmeta.h>
+
+namespace crowd::meta {
+
+void advertise_boxes(GstQuery* query, const char* field) {
+  guint index = 0;
+  while (gst_query_find_allocation_meta(query, GST_CROWD_BOXES_META_API_TYPE, &index))
+    gst_query_remove_nth_allocation_meta(query, index);
+  GstStructure* params = field ? gst_structure_new("GstCrowdBoxesMeta", field, G_TYPE_BOOLEAN, TRUE, nullptr) : nullptr;
+  gst_query_add_allocation_meta(query, GST_CROWD_BOXES_META_API_TYPE, params);
+  if (params)
+    gst_structure_free(params);
+}
+
+bool boxes_wanted(GstQuery* query, const char* field) {
+  guint index = 0;
+  if (!gst_query_find_allocation_meta(query, GST_CROWD_BOXES_META_API_TYPE, &index))
+    return false;
+  const GstStructure* params = nullptr;
+  gst_query_parse_nth_allocation_meta(query, index, &params);
+  gboolean wanted = FALSE;
+  return params && gst_structure_get_boolean(params, field, &wanted) && wanted;
+}
+
+bool downstream_wants_boxes(GstPad* pad, const char* field) {
+  GstCaps* caps = gst_pad_get_current_caps(pad);
+  if (!caps)
+    return false;
+  GstQuery* query = gst_query_new_allocation(caps, FALSE);
+  const bool wanted = gst_pad_peer_query(pad, query) && boxes_wanted(query, field);
+  gst_query_unref(query);
+  gst_caps_unref(caps);
+  return wanted;
+}
+
+}  // namespace crowd::meta

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// DeviceNms of a build in which there are no device memories. Nothing but release() and totals() is ever called.
+
+#include "nmsdevice.hpp"
+
+namespace crowd {
+
+struct DeviceNms::State {
+  std::string problem = "this build has no CUDA";
+};
+
+DeviceNms::DeviceNms() : state_(std::make_unique<State>()) {}
+
+DeviceNms::~DeviceNms() = default;
+
+CrowdNmsStatus DeviceNms::prepare(const Call&) {
+  return CROWD_NMS_NO_GPU;
+}
+
+void DeviceNms::release() {}
+
+bool DeviceNms::is_alive(const void*) {
+  return false;
+}
+
+CrowdNmsStatus DeviceNms::run(const Call&, const GstCrowdBoxesMap&, CUstream_st*) {
+  return CROWD_NMS_NO_GPU;
+}
+
+CrowdNmsStatus DeviceNms::to_device(const GstCrowdBoxesMap&, bool) {
+  return CROWD_NMS_NO_GPU;
+}
+
+CrowdNmsStatus DeviceNms::to_host() {
+  return CROWD_NMS_NO_GPU;
+}
+
+CrowdNmsStatus DeviceNms::await(HostSurvivors&) {
+  return CROWD_NMS_NO_GPU;
+}
+
+void DeviceNms::forget() {}
+
+CrowdNmsTotals DeviceNms::totals() const {
+  return {};
+}
+
+void DeviceNms::forget_totals() {}
+
+const std::string& DeviceNms::problem() const {
+  return state_->problem;
+}
+
+void DeviceNms::set_problem(const char* problem) {
+  state_->problem = problem;
+}
+
+}  // namespace crowd

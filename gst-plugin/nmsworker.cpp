@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "nmsworker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "meta/negotiation.hpp"
+
+GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
+#define GST_CAT_DEFAULT gst_crowd_nms_debug
+
+namespace crowd {
+
+namespace {
+
+// The matrix of the paper belongs to the element's capacity, not to the number of candidates of a frame.
+NmsEngine::Config engine_config(const NmsSettings& settings, BackendChoice backend) {
+  NmsEngine::Config config = {backend, settings.params, settings.max_candidates};
+  const std::uint32_t k = config.params.paper_k;
+  if (!config.params.paper_d_max)
+    config.params.paper_d_max = (config.capacity + k - 1) / k * k;
+  if (config.params.method != CROWD_NMS_PAPER)
+    config.params.paper_d_max = 0;
+  return config;
+}
+
+}  // namespace
+
+NmsWorker::NmsWorker(GstBaseTransform* element) : element_(element) {}
+
+NmsWorker::~NmsWorker() = default;
+
+bool NmsWorker::prepare(const NmsEngine::Config& config) {
+  const CrowdNmsStatus status = engine_.prepare(config);
+  switch (status) {
+    case CROWD_NMS_OK:
+      config_ = config;
+      return true;
+    case CROWD_NMS_NO_GPU:
+      GST_ELEMENT_ERROR(element_, RESOURCE, NOT_FOUND,
+                        ("No usable GPU (%s). Set backend=auto or backend=cpu.", engine_.problem().c_str()), (NULL));
+      break;
+    case CROWD_NMS_OUT_OF_MEMORY:
+      GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT,
+                        ("Not enough memory (%s). Lower max-candidates.", engine_.problem().c_str()), (NULL));
+      break;
+    case CROWD_NMS_CUDA_ERROR:
+      GST_ELEMENT_ERROR(element_, RESOURCE, FAILED,
+                        ("CUDA failed (%s). Set backend=auto or backend=cpu.", engine_.problem().c_str()), (NULL));
+      break;
+    default:
+      GST_ELEMENT_ERROR(element_, LIBRARY, SETTINGS,
+                        ("These properties do not go together: %s.", engine_.problem().c_str()), (NULL));
+  }
+  return false;
+}
+
+bool NmsWorker::start(const NmsSettings& settings) {
+  backend_ = settings.backend;
+  frame_size_ = {};
+  asked_downstream_ = warned_settings_ = warned_refused_ = warned_broken_ = warned_overflow_ = warned_size_ = false;
+  adapters_.clear();
+  for (const meta::AdapterRow& row : meta::adapter_rows())
+    adapters_.push_back(row.make());
+  GST_OBJECT_LOCK(element_);
+  stats_ = NmsStats{};
+  GST_OBJECT_UNLOCK(element_);
+  device_nms_.forget_totals();
+
+  std::string problem;
+  if (backend_ != BackendChoice::cpu && !device_.open(GST_ELEMENT(element_), settings.cuda_device_id, problem)) {
+    if (backend_ == BackendChoice::cuda) {
+      GST_ELEMENT_ERROR(element_, RESOURCE, NOT_FOUND,
+                        ("No usable GPU (%s). Set backend=auto or backend=cpu.", problem.c_str()), (NULL));
+      return false;
+    }
+    GST_INFO_OBJECT(element_, "clustering on the CPU: %s", problem.c_str());
+    backend_ = BackendChoice::cpu;
+  }
+  if (!prepare(engine_config(settings, backend_))) {
+    stop();
+    return false;
+  }
+  if (!engine_.no_gpu_reason().empty())
+    GST_INFO_OBJECT(element_, "clustering on the CPU: %s", engine_.no_gpu_reason().c_str());
+  reads_device_ = backend_ != BackendChoice::cpu && engine_.no_gpu_reason().empty();
+  return true;
+}
+
+void NmsWorker::stop() {
+  drop();
+  engine_.close();
+  release_device();
+  device_.close();
+  reads_device_ = false;
+  adapters_.clear();
+}
+
+void NmsWorker::drop() {
+  frames_ = {};
+  begun_ = finished_ = 0;
+  const CudaDevice::Current current(device_);
+  device_nms_.forget();
+}
+
+// An application sets properties one by one, so on the way from one good state to the next they may not fit.
+void NmsWorker::follow(const NmsSettings& settings) {
+  const NmsEngine::Config config = engine_config(settings, backend_);
+  if (engine_.prepare(config) == CROWD_NMS_OK) {
+    config_ = config;
+    warned_settings_ = false;
+  } else if (!std::exchange(warned_settings_, true)) {
+    GST_ELEMENT_WARNING(element_, LIBRARY, SETTINGS,
+                        ("These properties do not go together: %s. The previous settings stay in force until they fit.",
+                         engine_.problem().c_str()),
+                        (NULL));
+  }
+}
+
+/// Where this frame's candidates are: a row of adapter_rows(), -1 if there are none.
+int NmsWorker::find_source(const NmsSettings& settings, GstBuffer* buffer) const {
+  const int rows = static_cast<int>(adapters_.size());
+  const int first = settings.source_row < 0 ? 0 : settings.source_row;
+  const int last = settings.source_row < 0 ? rows : settings.source_row + 1;
+  for (int row = first; row < last; row++) {
+    if (adapters_[static_cast<std::size_t>(row)]->probe(buffer))
+      return row;
+  }
+  return -1;
+}
+
+/// Whether survivors leave as metadata of this row, as far as the settings say.
+bool NmsWorker::writes(const NmsSettings& settings, int row) const {
+  if (settings.output_row == automatic_output)
+    return row == default_output_row();
+  return settings.output_row == all_outputs || settings.output_row == row;
+}
+
+/// The same of a frame that was clustered on the device.
+bool NmsWorker::writes_awaited(const Frame& frame, int row) const {
+  if (!writes(frame.settings, row))
+    return false;
+  return !frame.left_on_device || (frame.settings.output_row != automatic_output && row != frame.source_row);
+}
+
+/// Whether survivors of candidates of this row, in device memory, leave there as the same kind of metadata.
+bool NmsWorker::leaves_on_device(const NmsSettings& settings, int row) {
+  if (settings.output_row != automatic_output)
+    return settings.output_row == all_outputs || settings.output_row == row;
+  if (!std::exchange(asked_downstream_, true)) {
+    device_row_ = -1;
+    int candidate = 0;
+    for (const meta::AdapterRow& adapter : meta::adapter_rows()) {
+      if (adapter.on_device && meta::downstream_wants_boxes(GST_BASE_TRANSFORM_SRC_PAD(element_), adapter.on_device))
+        device_row_ = candidate;
+      candidate++;
+    }
+  }
+  return device_row_ == row;
+}
+
+GstFlowReturn NmsWorker::begin(GstBuffer* buffer, const NmsSettings& settings) {
+  follow(settings);
+  Frame frame;
+  frame.settings = settings;
+  frame.source_row = find_source(settings, buffer);
+  GstFlowReturn flow = GST_FLOW_OK;
+  if (frame.source_row >= 0) {
+    if (!frame_size_.known())
+      warn_unknown_size();
+    const auto on_device = adapters_[static_cast<std::size_t>(frame.source_row)]->on_device(buffer);
+    const bool may_stay = reads_device() && settings.mode == meta::Mode::replace;
+    flow = on_device && may_stay ? cluster_on_device(buffer, settings, frame.source_row, *on_device, frame)
+                                 : cluster(buffer, settings, frame.source_row, frame);
+  }
+  if (flow == GST_FLOW_OK)
+    frames_[begun_++ % frames_.size()] = std::move(frame);
+  return flow;
+}
+
+GstFlowReturn NmsWorker::finish(GstBuffer* buffer) {
+  Frame& frame = frames_[finished_++ % frames_.size()];
+  if (frame.awaited) {
+    const CudaDevice::Current current(device_);
+    DeviceNms::HostSurvivors survivors;
+    const CrowdNmsStatus status = current ? device_nms_.await(survivors) : CROWD_NMS_CUDA_ERROR;
+    if (status != CROWD_NMS_OK)
+      return fail_device(status);
+    write_awaited(buffer, frame, survivors);
+    frame.result.emplace();
+    frame.result->report = survivors.report;
+    frame.result->backend = CROWD_NMS_BACKEND_CUDA;
+    warn_overflow(survivors.report);
+  }
+  count(frame);
+  GST_LOG_OBJECT(element_, "%u candidates, %u survivors", stats_.last().candidates, stats_.last().survivors);
+  if (frame.settings.post_messages)
+    post_message(buffer);
+  return GST_FLOW_OK;
+}
+
+void NmsWorker::drop_broken(GstBuffer* buffer, const NmsSettings& settings, meta::Adapter& source, const char* problem,
+                            Frame& frame) {
+  warn_broken(problem);
+  if (settings.mode == meta::Mode::replace)
+    source.remove(buffer);
+  frame.broken = true;
+}
+
+GstFlowReturn NmsWorker::cluster(GstBuffer* buffer, const NmsSettings& settings, int source_row, Frame& frame) {
+  meta::Adapter& source = *adapters_[static_cast<std::size_t>(source_row)];
+  const bool rewritten = writes(settings, source_row) && source.edits();
+  const bool with_stand_ins =
+      settings.mode != meta::Mode::replace || (rewritten && source.rewrite_needs_stand_ins());
+
+  meta::Candidates candidates;
+  const char* problem = nullptr;
+  if (!source.read(buffer, frame_size_, config_.capacity, candidates, problem)) {
+    drop_broken(buffer, settings, source, problem, frame);
+    source.release();
+    return GST_FLOW_OK;
+  }
+  NmsEngine::Result& result = frame.result.emplace();
+  const std::uint32_t room = settings.max_detections ? settings.max_detections : config_.capacity;
+  if (engine_.run(config_, candidates, room, with_stand_ins, result) != CROWD_NMS_OK) {
+    source.release();
+    GST_ELEMENT_ERROR(element_, LIBRARY, FAILED,
+                      ("Clustering failed (%s). Try backend=cpu.", engine_.problem().c_str()), (NULL));
+    return GST_FLOW_ERROR;
+  }
+  warn_gpu(result.gpu);
+  warn_overflow(result.report);
+  write(buffer, settings, source_row, candidates, result.verdict);
+  source.release();
+  return GST_FLOW_OK;
+}
+
+void NmsWorker::write(GstBuffer* buffer, const NmsSettings& settings, int source_row,
+                      const meta::Candidates& candidates, const meta::Verdict& verdict) {
+  meta::Adapter& source = *adapters_[static_cast<std::size_t>(source_row)];
+  const bool rewritten = writes(settings, source_row) && source.edits();
+  for (int row = 0; row < static_cast<int>(adapters_.size()); row++) {
+    meta::Adapter& output = *adapters_[static_cast<std::size_t>(row)];
+    if (writes(settings, row) && !(rewritten && row == source_row))
+      output.write(buffer, frame_size_, candidates, verdict, settings.mode);
+  }
+  // Last, as what others add is not what it has read.
+  if (rewritten)
+    source.rewrite(buffer, candidates, verdict, settings.mode);
+  else if (settings.mode == meta::Mode::replace)
+    source.remove(buffer);
+}
+
+void NmsWorker::warn_broken(const char* problem) {
+  if (!std::exchange(warned_broken_, true))
+    GST_WARNING_OBJECT(element_,
+                       "broken candidates are dropped, the frame goes on: %s (further ones are only counted, see "
+                       "stats.broken-metas)",
+                       problem);
+}
+
+void NmsWorker::warn_overflow(const CrowdNmsReport& report) {
+  if (report.overflow && !std::exchange(warned_overflow_, true))
+    GST_WARNING_OBJECT(element_,
+                       "only %u of %u candidates are looked at: raise max-candidates or the detector's capacity "
+                       "(further ones are only counted, see stats.overflow)",
+                       report.candidates - report.overflow, report.candidates);
+}
+
+void NmsWorker::warn_gpu(NmsEngine::GpuOutcome outcome) {
+  const char* problem = engine_.problem().c_str();
+  if (outcome == NmsEngine::GpuOutcome::lost)
+    GST_ELEMENT_WARNING(element_, RESOURCE, FAILED, ("The GPU failed; clustering goes on on the CPU."),
+                        ("%s", problem));
+  else if (outcome == NmsEngine::GpuOutcome::refused && !std::exchange(warned_refused_, true))
+    GST_WARNING_OBJECT(element_,
+                       "the GPU refuses a frame, which is clustered on the CPU: %s (further ones are not told)",
+                       problem);
+}
+
+void NmsWorker::warn_unknown_size() {
+  if (!std::exchange(warned_size_, true))
+    GST_ELEMENT_WARNING(element_, STREAM, FORMAT,
+                        ("The caps have no width and height, so boxes are neither clipped nor scaled to the frame. Put "
+                         "a capsfilter with both before crowdnms."),
+                        (NULL));
+}
+
+void NmsWorker::count(const Frame& frame) {
+  GST_OBJECT_LOCK(element_);
+  if (frame.on_device && !frame.result)
+    stats_.count_on_device(config_.params.method);
+  else
+    stats_.count(frame.result ? &*frame.result : nullptr, frame.broken, config_.params.method);
+  GST_OBJECT_UNLOCK(element_);
+}
+
+void NmsWorker::post_message(GstBuffer* buffer) const {
+  // Read without the lock: written by this thread only.
+  GstStructure* message = stats_.message(element_->segment, buffer);
+  gst_element_post_message(GST_ELEMENT(element_), gst_message_new_element(GST_OBJECT(element_), message));
+}
+
+GstStructure* NmsWorker::stats(CrowdNmsMethod method) const {
+  GST_OBJECT_LOCK(element_);
+  const NmsStats stats = stats_;
+  GST_OBJECT_UNLOCK(element_);
+  return stats.structure(method, device_nms_.totals());
+}
+
+}  // namespace crowd

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The part of NmsWorker that clusters candidates in device memory.
+
+#include "nmsworker.hpp"
+
+#include <algorithm>
+#include <utility>
+
+GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
+#define GST_CAT_DEFAULT gst_crowd_nms_debug
+
+namespace crowd {
+
+// What was made in one context is of no use in another.
+bool NmsWorker::follow_context(GstMemory* memory, int device_id, std::string& problem) {
+  if (device_.is_open() && device_.owns(memory))
+    return true;
+  if (begun_ != finished_) {
+    problem = "its CUDA context is another one than that of the frame before, which is still on its way";
+    return false;
+  }
+  engine_.close();
+  release_device();
+  return device_.adopt(memory, device_id, problem);
+}
+
+void NmsWorker::release_device() {
+  const CudaDevice::Current current(device_);
+  survivors_.clear();
+  device_nms_.release();
+}
+
+GstFlowReturn NmsWorker::fail_device(CrowdNmsStatus status) {
+  const char* problem = device_nms_.problem().c_str();
+  if (status == CROWD_NMS_OUT_OF_MEMORY)
+    GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT,
+                      ("The GPU has no memory left (%s). Lower max-candidates or the detector's max-candidates, or give "
+                       "other programs less of it.",
+                       problem),
+                      (NULL));
+  else if (status == CROWD_NMS_UNSUPPORTED || status == CROWD_NMS_INVALID_ARGUMENT)
+    GST_ELEMENT_ERROR(element_, LIBRARY, SETTINGS,
+                      ("The GPU cannot cluster candidates in device memory with these properties: %s.", problem),
+                      (NULL));
+  else
+    GST_ELEMENT_ERROR(element_, RESOURCE, FAILED,
+                      ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "
+                       "(dmesg | grep NVRM).",
+                       problem),
+                      (NULL));
+  return GST_FLOW_ERROR;
+}
+
+GstFlowReturn NmsWorker::cluster_on_device(GstBuffer* buffer, const NmsSettings& settings, int source_row,
+                                           const meta::DeviceCandidates& candidates, Frame& frame) {
+  meta::Adapter& source = *adapters_[static_cast<std::size_t>(source_row)];
+  std::string problem;
+  if (!follow_context(candidates.memory, settings.cuda_device_id, problem)) {
+    drop_broken(buffer, settings, source, problem.c_str(), frame);
+    return GST_FLOW_OK;
+  }
+  const CudaDevice::Current current(device_);
+  if (!current) {
+    device_nms_.set_problem("the CUDA context cannot be made current");
+    return fail_device(CROWD_NMS_CUDA_ERROR);
+  }
+  CrowdNmsStatus status = CROWD_NMS_OK;
+  {
+    const MappedBoxes map(candidates.memory, candidates.capacity, GST_MAP_READ | map_on_device);
+    if (!map || !DeviceNms::is_alive(map->boxes)) {
+      drop_broken(buffer, settings, source,
+                  map ? "its device memory has been freed, or is not of this device; keep it until the frame is gone"
+                      : "its device memory is too small for its capacity, or cannot be mapped; allocate it with "
+                        "gst_crowd_cuda_boxes_memory_new() and unmap it before the buffer is pushed",
+                  frame);
+      return GST_FLOW_OK;
+    }
+    status = enqueue(buffer, settings, source_row, candidates, *map, frame);
+  }
+  if (status != CROWD_NMS_OK)
+    return fail_device(status);
+  source.remove(buffer);
+  return GST_FLOW_OK;
+}
+
+CrowdNmsStatus NmsWorker::enqueue(GstBuffer* buffer, const NmsSettings& settings, int source_row,
+                                  const meta::DeviceCandidates& candidates, const GstCrowdBoxesMap& map,
+                                  Frame& frame) {
+  const guint capacity = std::min(candidates.capacity, config_.capacity);
+  const guint room = settings.max_detections ? std::min(settings.max_detections, capacity) : capacity;
+  const DeviceNms::Call call = {config_.params, capacity, room};
+  CrowdNmsStatus status = device_nms_.prepare(call);
+  if (status == CROWD_NMS_OK)
+    status = device_nms_.run(call, map, stream_of(candidates.memory));
+  if (status != CROWD_NMS_OK)
+    return status;
+
+  frame.on_device = true;
+  frame.left_on_device = leaves_on_device(settings, source_row);
+  for (int row = 0; row < static_cast<int>(adapters_.size()); row++)
+    frame.awaited |= writes_awaited(frame, row);
+  frame.awaited |= settings.post_messages;
+  if (frame.left_on_device)
+    status = leave_on_device(buffer, *adapters_[static_cast<std::size_t>(source_row)], candidates, room, !frame.awaited);
+  if (status == CROWD_NMS_OK && frame.awaited) {
+    frame.size = candidates.frame;
+    frame.labels.reset(candidates.labels ? g_ptr_array_ref(candidates.labels) : nullptr);
+    status = device_nms_.to_host();
+  }
+  return status;
+}
+
+CrowdNmsStatus NmsWorker::leave_on_device(GstBuffer* buffer, meta::Adapter& output,
+                                          const meta::DeviceCandidates& candidates, guint room, bool count) {
+  survivors_capacity_ = std::max(survivors_capacity_, room_for(room));
+  MemoryRef memory = survivors_.acquire(survivors_capacity_, candidates.memory);
+  CrowdNmsStatus status = CROWD_NMS_OUT_OF_MEMORY;
+  if (!memory) {
+    device_nms_.set_problem("no device memory for survivors");
+    return status;
+  }
+  {
+    const MappedBoxes map(memory.get(), survivors_capacity_, GST_MAP_WRITE | map_on_device);
+    if (!map) {
+      device_nms_.set_problem("the memory of survivors cannot be mapped");
+      return CROWD_NMS_CUDA_ERROR;
+    }
+    status = device_nms_.to_device(*map, count);
+  }
+  if (status == CROWD_NMS_OK)
+    output.write_on_device(buffer, candidates, std::move(memory), survivors_capacity_);
+  return status;
+}
+
+void NmsWorker::write_awaited(GstBuffer* buffer, const Frame& frame, DeviceNms::HostSurvivors& survivors) {
+  survivors.boxes.frame = frame.size;
+  survivors.boxes.labels = frame.labels.get();
+  for (int row = 0; row < static_cast<int>(adapters_.size()); row++) {
+    if (writes_awaited(frame, row))
+      adapters_[static_cast<std::size_t>(row)]->write(buffer, frame_size_, survivors.boxes, survivors.verdict,
+                                                      meta::Mode::replace);
+  }
+}
+
+}  // namespace crowd
