@@ -5,8 +5,6 @@
 
 #include <crowd/nms.h>
 
-#include <utility>
-
 #if CROWD_HAVE_GST_CUDA
 #if GST_CHECK_VERSION(1, 24, 0)
 #include <gst/cuda/gstcuda.h>
@@ -35,7 +33,8 @@ guint device_of(GstCudaContext* context) {
 // The one shape of frame that every version allocates without asking what a box is: a row of 4-byte pixels.
 bool describe_bytes(GstVideoInfo& info, gsize bytes) {
   const gsize pixels = (bytes + 3) / 4;
-  return pixels <= G_MAXINT / 4 && gst_video_info_set_format(&info, GST_VIDEO_FORMAT_RGBA, static_cast<guint>(pixels), 1);
+  return pixels <= G_MAXINT / 4 &&
+         gst_video_info_set_format(&info, GST_VIDEO_FORMAT_RGBA, static_cast<guint>(pixels), 1);
 }
 
 }  // namespace
@@ -51,6 +50,10 @@ CUstream_st* stream_of([[maybe_unused]] GstMemory* memory) {
 #else
   return nullptr;
 #endif
+}
+
+const void* context_of(GstMemory* memory) {
+  return GST_CUDA_MEMORY_CAST(memory)->context;
 }
 
 bool push_context_of(GstMemory* memory) {
@@ -109,15 +112,15 @@ bool CudaDevice::answer(GstElement* element, GstQuery* query) {
 }
 
 bool CudaDevice::owns(GstMemory* memory) const {
-  return context_ == GST_CUDA_MEMORY_CAST(memory)->context;
+  return context_ == context_of(memory);
 }
 
 bool CudaDevice::adopt(GstMemory* memory, int device_id, std::string& problem) {
   GstCudaContext* context = GST_CUDA_MEMORY_CAST(memory)->context;
   const guint device = device_of(context);
   if (device_id >= 0 && device != static_cast<guint>(device_id)) {
-    problem = "it is on CUDA device " + std::to_string(device) + ", but cuda-device-id is " + std::to_string(device_id) +
-              ": set cuda-device-id=-1, or that of the elements before";
+    problem = "it is on CUDA device " + std::to_string(device) + ", but cuda-device-id is " +
+              std::to_string(device_id) + ": set cuda-device-id=-1, or that of the elements before";
     return false;
   }
   const std::lock_guard lock(mutex_);
@@ -140,6 +143,10 @@ bool is_on_device(const GstMemory*) {
 }
 
 CUstream_st* stream_of(GstMemory*) {
+  return nullptr;
+}
+
+const void* context_of(GstMemory*) {
   return nullptr;
 }
 
@@ -185,8 +192,10 @@ CudaDevice::Current::~Current() = default;
 #endif
 
 MemoryRef DeviceBoxesPool::acquire(guint capacity, GstMemory* beside) {
-  if (CUstream_st* stream = stream_of(beside); stream != std::exchange(stream_, stream))
+  if (context_ != context_of(beside) || stream_ != stream_of(beside))
     pool_.clear();
+  context_ = context_of(beside);
+  stream_ = stream_of(beside);
   beside_ = beside;
   MemoryRef memory = pool_.acquire(capacity);
   beside_ = nullptr;

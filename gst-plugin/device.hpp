@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What an element shares with its neighbours on the GPU: the CUDA context, memories in it, and the order of work. The
-// only file that talks to gst/cuda, which is unstable API. In a build without gst/cuda there are no device memories, and
-// every element uses the device's primary context.
+// only file that talks to gst/cuda, which is unstable API. In a build without gst/cuda there are no device memories,
+// and every element uses the device's primary context.
 //
 // The order of work. From GStreamer 1.24 on a CUDA memory may name the stream that its contents are ordered on: that
 // stream is used for everything that is done with the memory, so nobody waits. Up to 1.22 memories have none: work goes
@@ -37,16 +37,19 @@ bool is_on_device(const GstMemory* memory);
 /// The stream that orders work on a device memory; null is the legacy default stream.
 CUstream_st* stream_of(GstMemory* memory);
 
+/// Tells contexts apart while a memory of theirs lives.
+const void* context_of(GstMemory* memory);
+
 /// Makes the context of a device memory current in this thread, until pop_context(). False if the driver refuses.
 bool push_context_of(GstMemory* memory);
 void pop_context();
 
-/// Device memory with room for boxes, in the context of the device memory `beside` and ordered on its stream. NULL where
-/// there is no room. Waits for the device: to be kept and used again, see DeviceBoxesPool.
+/// Device memory with room for boxes, in the context of the device memory `beside` and ordered on its stream. NULL
+/// where there is no room. Waits for the device: to be kept and used again, see DeviceBoxesPool.
 GstMemory* new_device_boxes(GstMemory* beside, guint capacity);
 
-/// A pool of new_device_boxes(). The memories are written again as soon as nobody holds them: in the order of the stream,
-/// or else whoever reads them on another stream makes theirs wait.
+/// A pool of new_device_boxes(). The memories are written again as soon as nobody holds them: in the order of the
+/// stream, or else whoever reads them on another stream makes theirs wait.
 class DeviceBoxesPool {
  public:
   /// NULL where there is no room.
@@ -57,6 +60,7 @@ class DeviceBoxesPool {
 
  private:
   GstMemory* beside_ = nullptr;  // while acquire() runs
+  const void* context_ = nullptr;
   CUstream_st* stream_ = nullptr;
   MemoryPool pool_{[this](guint capacity) { return new_device_boxes(beside_, capacity); }};
 };

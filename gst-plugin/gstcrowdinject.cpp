@@ -8,7 +8,8 @@
  *
  * Attaches candidates, the overlapping boxes that a detector leaves before clustering, to the frames that pass, as one
  * #GstCrowdBoxesMeta in pixels of the frame. They come from a synthetic crowd (#crowdinject:scene) or from a file
- * (#crowdinject:location). The frame itself, in any memory, is not looked at.
+ * (#crowdinject:location). The frame itself, in any memory, is not looked at. On frames in CUDA memory the candidates
+ * go there as well, if downstream reads them there, as crowdnms does.
  *
  * ## Synthetic crowds
  *
@@ -54,10 +55,10 @@
 #include <optional>
 #include <utility>
 
+#include "candidatewriter.hpp"
 #include "gst/crowd/gstcrowdboxesmeta.h"
 #include "gstcrowdinjectsettings.hpp"
 #include "gstcrowdtruth.hpp"
-#include "memorypool.hpp"
 #include "scene/source.hpp"
 #include "scene/truth_file.hpp"
 #include "transform.hpp"
@@ -73,8 +74,6 @@ using inject::LiveSettings;
 using inject::Numbering;
 using inject::Settings;
 
-static_assert(sizeof(scene::Box) == sizeof(GstCrowdBox));
-
 // From start to stop.
 struct State {
   State(scene::Source the_source, Numbering the_numbering) : source(std::move(the_source)), numbering(the_numbering) {}
@@ -88,9 +87,7 @@ struct State {
   Numbering numbering;
   GPtrArray* labels = nullptr;
   std::optional<scene::TruthFile> truth_file;
-  MemoryPool boxes_pool{gst_crowd_boxes_memory_new};
   TruthWriter truth;
-  guint capacity = 0;
   guint64 next_number = 0;
   bool warned_of_candidates = false;
   bool warned_of_timestamps = false;
@@ -106,9 +103,12 @@ struct Stats {
 };
 
 struct Private {
+  explicit Private(GstPad* source_pad) : candidates(source_pad) {}
+
   Settings settings;  // object lock
   Stats stats;        // object lock
   std::optional<State> state;
+  CandidateWriter candidates;
 };
 
 }  // namespace
@@ -248,12 +248,14 @@ gboolean crowd_inject_stop(GstBaseTransform* base) {
   if (state.truth_file && !state.truth_file->close())
     drop_truth_file(self, state);
   self->priv->state.reset();
+  self->priv->candidates.reset();
   return TRUE;
 }
 
 gboolean crowd_inject_set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
   auto* self = GST_CROWD_INJECT(base);
   State& state = *self->priv->state;
+  self->priv->candidates.reconfigure();
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
   if (!gst_structure_get_int(structure, "width", &state.width) ||
       !gst_structure_get_int(structure, "height", &state.height) || state.width <= 0 || state.height <= 0) {
@@ -284,6 +286,12 @@ gboolean crowd_inject_sink_event(GstBaseTransform* base, GstEvent* event) {
   return GST_BASE_TRANSFORM_CLASS(parent_class)->sink_event(base, event);
 }
 
+gboolean crowd_inject_src_event(GstBaseTransform* base, GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE)
+    GST_CROWD_INJECT(base)->priv->candidates.reconfigure();
+  return GST_BASE_TRANSFORM_CLASS(parent_class)->src_event(base, event);
+}
+
 guint64 number_of(GstCrowdInject* self, State& state, GstClockTime stream_time) {
   const guint64 counted = state.next_number++;
   if (state.numbering == Numbering::counter)
@@ -297,31 +305,10 @@ guint64 number_of(GstCrowdInject* self, State& state, GstClockTime stream_time) 
   return counted;
 }
 
-// The number of candidates that did not fit, or nothing if there is no memory.
-std::optional<std::size_t> attach_candidates(State& state, GstBuffer* buffer, const scene::DetectionsView& candidates,
-                                             guint max_candidates) {
-  state.capacity = max_candidates ? max_candidates : std::max(state.capacity, room_for(candidates.boxes.size()));
-  MemoryRef memory = state.boxes_pool.acquire(state.capacity);
-  GstCrowdBoxesMap map;
-  if (!memory || !gst_crowd_boxes_map_memory(&map, memory.get(), state.capacity, GST_MAP_WRITE))
-    return std::nullopt;
-  const std::size_t n = std::min<std::size_t>(candidates.boxes.size(), state.capacity);
-  std::transform(candidates.boxes.begin(), candidates.boxes.begin() + static_cast<std::ptrdiff_t>(n), map.boxes,
-                 [](const scene::Box& box) {
-                   return GstCrowdBox{box.x1, box.y1, box.x2, box.y2};
-                 });
-  std::copy_n(candidates.scores.begin(), n, map.scores);
-  std::copy_n(candidates.classes.begin(), n, map.classes);
-  *map.count = static_cast<guint32>(candidates.boxes.size());
-  gst_crowd_boxes_unmap(&map);
-  gst_buffer_add_crowd_boxes_meta(buffer, memory.release(), state.capacity, static_cast<guint>(state.width),
-                                  static_cast<guint>(state.height), state.labels);
-  return candidates.boxes.size() - n;
-}
-
 // Throws std::bad_alloc.
 bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
-  State& state = *self->priv->state;
+  Private& priv = *self->priv;
+  State& state = *priv.state;
   GST_OBJECT_LOCK(self);
   const LiveSettings live = self->priv->settings.live;
   GST_OBJECT_UNLOCK(self);
@@ -333,7 +320,9 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
 
   if (remove_candidates(buffer) && !std::exchange(state.warned_of_candidates, true))
     GST_WARNING_OBJECT(self, "frames already carry candidates, these are replaced; use one source of candidates");
-  const auto clipped = attach_candidates(state, buffer, candidates, live.max_candidates);
+  const auto clipped =
+      priv.candidates.attach(buffer, candidates, live.max_candidates,
+                             {static_cast<guint>(state.width), static_cast<guint>(state.height), state.labels});
   const bool wants_truth = live.truth && state.source.has_objects();
   if (!clipped || (wants_truth && !state.truth.attach(buffer, objects, state.width, state.height)))
     return false;
@@ -360,8 +349,10 @@ GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffe
   } catch (const std::bad_alloc&) {
     // As where GStreamer has no memory, below.
   }
-  GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the candidates of a frame."),
-                    ("lower candidates or max-candidates, or set location to a recording of fewer candidates a frame"));
+  GST_ELEMENT_ERROR(
+      self, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the candidates of a frame."),
+      ("lower candidates or max-candidates, or set location to a recording of fewer candidates a frame; %s",
+       self->priv->candidates.problem().c_str()));
   return GST_FLOW_ERROR;
 }
 
@@ -420,12 +411,13 @@ static void gst_crowd_inject_class_init(GstCrowdInjectClass* klass) {
   transform_class->stop = crowd_inject_stop;
   transform_class->set_caps = crowd_inject_set_caps;
   transform_class->sink_event = crowd_inject_sink_event;
+  transform_class->src_event = crowd_inject_src_event;
   transform_class->before_transform = sync_controlled_properties;
   transform_class->transform_ip = crowd_inject_transform_ip;
   transform_class->passthrough_on_same_caps = FALSE;
 }
 
 static void gst_crowd_inject_init(GstCrowdInject* self) {
-  self->priv = new Private;
+  self->priv = new Private(GST_BASE_TRANSFORM_SRC_PAD(self));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), FALSE);
 }

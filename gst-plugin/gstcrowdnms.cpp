@@ -23,10 +23,11 @@
  * candidates stay, and every valid one has a region that says whether it is `kept`.
  *
  * Candidates in CUDA memory, their number included, stay there (in `mode=replace`): the kernels are enqueued on the
- * stream of that memory and nobody waits. Where downstream reads survivors from CUDA memory (crowdoverlay on CUDA frames
- * says so in the ALLOCATION query), they leave as a #GstCrowdBoxesMeta of survivors there, and nothing reaches the host.
- * Otherwise, or with `meta-output=roi` or `all`, the survivors alone are written to the host, at the price of one wait a
- * frame; `output-delay=1` hides it behind the work on the next frame. `stats` then lags behind the GPU, if at all.
+ * stream of that memory and nobody waits. Where downstream reads survivors from CUDA memory (crowdoverlay on CUDA
+ * frames says so in the ALLOCATION query), they leave as a #GstCrowdBoxesMeta of survivors there, and nothing reaches
+ * the host. Otherwise, or with `meta-output=roi` or `all`, the survivors alone are written to the host, at the price of
+ * one wait a frame; `output-delay=1` hides it behind the work on the next frame. `stats` then lags behind the GPU, if
+ * at all.
  *
  * Nothing is lost silently: `stats` counts candidates, survivors, suppressed ones, invalid boxes, those below
  * `score-threshold`, those beyond `max-candidates` and metadata that cannot be read. Such a frame goes on without it.
@@ -78,8 +79,8 @@ struct GstCrowdNmsPrivate {
 
   NmsSettings settings;  // under the object lock
   NmsWorker worker;
-  bool delayed = false;  // from start() to stop()
-  BufferRef held;        // with output-delay: a frame that has begun
+  bool delayed = false;                               // from start() to stop()
+  BufferRef held;                                     // with output-delay: a frame that has begun
   GstClockTime frame_duration = GST_CLOCK_TIME_NONE;  // under the object lock
 };
 

@@ -226,10 +226,11 @@ void install_environment_properties(GObjectClass* object_class, const NmsSetting
                            defaults.post_messages, live));
   g_object_class_install_property(
       object_class, prop_output_delay,
-      g_param_spec_uint("output-delay", "Output delay",
-                        "Frames that are held back, 0 or 1: with 1 the GPU works on a frame while the host does what is "
-                        "left of the one before. Adds a frame of latency",
-                        0, 1, defaults.output_delay, fixed));
+      g_param_spec_uint(
+          "output-delay", "Output delay",
+          "Frames that are held back, 0 or 1: with 1 the GPU works on a frame while the host does what is "
+          "left of the one before. Adds a frame of latency",
+          0, 1, defaults.output_delay, fixed));
 }
 
 }  // namespace

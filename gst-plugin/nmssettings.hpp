@@ -34,7 +34,7 @@ struct NmsSettings {
   std::uint32_t max_detections = 0;  ///< 0: all
   BackendChoice backend = BackendChoice::automatic;
   int cuda_device_id = -1;
-  int source_row = -1;  ///< of adapter_rows(); -1: the first that finds something
+  int source_row = -1;                ///< of adapter_rows(); -1: the first that finds something
   int output_row = automatic_output;  ///< of adapter_rows(), or one of the above
   bool output_delay = false;
   meta::Mode mode = meta::Mode::replace;

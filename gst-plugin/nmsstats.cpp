@@ -51,21 +51,20 @@ void NmsStats::count_on_device(CrowdNmsMethod method) {
 GstStructure* NmsStats::structure(CrowdNmsMethod method, const CrowdNmsTotals& on_device) const {
   const CrowdNmsReport& last = last_on_device_ ? on_device.last : last_;
   // The device may be writing its numbers, one after another.
-  const guint64 others =
-      on_device.overflow + on_device.invalid + on_device.below_threshold + on_device.survivors;
+  const guint64 others = on_device.overflow + on_device.invalid + on_device.below_threshold + on_device.survivors;
   const guint64 suppressed_there = on_device.candidates - MIN(others, on_device.candidates);
   return gst_structure_new(
       "crowdnms", "frames", G_TYPE_UINT64, frames_, "frames-on-gpu", G_TYPE_UINT64, frames_on_gpu_, "candidates",
       G_TYPE_UINT64, candidates_ + on_device.candidates, "survivors", G_TYPE_UINT64, survivors_ + on_device.survivors,
       "suppressed", G_TYPE_UINT64, suppressed_ + suppressed_there, "invalid", G_TYPE_UINT64,
       invalid_ + on_device.invalid, "below-threshold", G_TYPE_UINT64, below_threshold_ + on_device.below_threshold,
-      "overflow", G_TYPE_UINT64, overflow_ + on_device.overflow, "clipped", G_TYPE_UINT64,
-      clipped_ + on_device.clipped, "broken-metas", G_TYPE_UINT64, broken_metas_, "nms-time", G_TYPE_UINT64, nms_time_,
-      "last-candidates", G_TYPE_UINT, last.candidates, "last-survivors", G_TYPE_UINT, last.survivors,
-      "last-suppressed", G_TYPE_UINT, suppressed(last), "last-invalid", G_TYPE_UINT, last.invalid,
-      "last-below-threshold", G_TYPE_UINT, last.below_threshold, "last-overflow", G_TYPE_UINT, last.overflow,
-      "last-clipped", G_TYPE_UINT, last.clipped, "last-nms-time", G_TYPE_UINT64, last_nms_time_, "backend",
-      G_TYPE_STRING, backend_, "method", G_TYPE_STRING, method_nick(method_.value_or(method)), nullptr);
+      "overflow", G_TYPE_UINT64, overflow_ + on_device.overflow, "clipped", G_TYPE_UINT64, clipped_ + on_device.clipped,
+      "broken-metas", G_TYPE_UINT64, broken_metas_, "nms-time", G_TYPE_UINT64, nms_time_, "last-candidates",
+      G_TYPE_UINT, last.candidates, "last-survivors", G_TYPE_UINT, last.survivors, "last-suppressed", G_TYPE_UINT,
+      suppressed(last), "last-invalid", G_TYPE_UINT, last.invalid, "last-below-threshold", G_TYPE_UINT,
+      last.below_threshold, "last-overflow", G_TYPE_UINT, last.overflow, "last-clipped", G_TYPE_UINT, last.clipped,
+      "last-nms-time", G_TYPE_UINT64, last_nms_time_, "backend", G_TYPE_STRING, backend_, "method", G_TYPE_STRING,
+      method_nick(method_.value_or(method)), nullptr);
 }
 
 GstStructure* NmsStats::message(const GstSegment& segment, const GstBuffer* buffer) const {

@@ -60,7 +60,8 @@ bool NmsWorker::prepare(const NmsEngine::Config& config) {
 bool NmsWorker::start(const NmsSettings& settings) {
   backend_ = settings.backend;
   frame_size_ = {};
-  asked_downstream_ = warned_settings_ = warned_refused_ = warned_broken_ = warned_overflow_ = warned_size_ = false;
+  asked_downstream_ = false;
+  warned_settings_ = warned_refused_ = warned_broken_ = warned_overflow_ = warned_size_ = false;
   adapters_.clear();
   for (const meta::AdapterRow& row : meta::adapter_rows())
     adapters_.push_back(row.make());
@@ -149,7 +150,7 @@ bool NmsWorker::writes_awaited(const Frame& frame, int row) const {
 bool NmsWorker::leaves_on_device(const NmsSettings& settings, int row) {
   if (settings.output_row != automatic_output)
     return settings.output_row == all_outputs || settings.output_row == row;
-  if (!std::exchange(asked_downstream_, true)) {
+  if (!asked_downstream_.exchange(true)) {
     device_row_ = -1;
     int candidate = 0;
     for (const meta::AdapterRow& adapter : meta::adapter_rows()) {
@@ -212,8 +213,7 @@ void NmsWorker::drop_broken(GstBuffer* buffer, const NmsSettings& settings, meta
 GstFlowReturn NmsWorker::cluster(GstBuffer* buffer, const NmsSettings& settings, int source_row, Frame& frame) {
   meta::Adapter& source = *adapters_[static_cast<std::size_t>(source_row)];
   const bool rewritten = writes(settings, source_row) && source.edits();
-  const bool with_stand_ins =
-      settings.mode != meta::Mode::replace || (rewritten && source.rewrite_needs_stand_ins());
+  const bool with_stand_ins = settings.mode != meta::Mode::replace || (rewritten && source.rewrite_needs_stand_ins());
 
   meta::Candidates candidates;
   const char* problem = nullptr;
@@ -275,9 +275,8 @@ void NmsWorker::warn_gpu(NmsEngine::GpuOutcome outcome) {
     GST_ELEMENT_WARNING(element_, RESOURCE, FAILED, ("The GPU failed; clustering goes on on the CPU."),
                         ("%s", problem));
   else if (outcome == NmsEngine::GpuOutcome::refused && !std::exchange(warned_refused_, true))
-    GST_WARNING_OBJECT(element_,
-                       "the GPU refuses a frame, which is clustered on the CPU: %s (further ones are not told)",
-                       problem);
+    GST_WARNING_OBJECT(
+        element_, "the GPU refuses a frame, which is clustered on the CPU: %s (further ones are not told)", problem);
 }
 
 void NmsWorker::warn_unknown_size() {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What crowdnms does to the frames of a stream. A frame is begun, which enqueues what the GPU does with it, and finished,
-// which waits for what the host was asked for; one more may be begun between. Belongs to a streaming thread, but for
-// what says otherwise.
+// What crowdnms does to the frames of a stream. A frame is begun, which enqueues what the GPU does with it, and
+// finished, which waits for what the host was asked for; one more may be begun between. Belongs to a streaming thread,
+// but for what says otherwise.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
@@ -38,7 +38,7 @@ class NmsWorker {
     frame_size_ = size;
     asked_downstream_ = false;
   }
-  /// Something changed downstream.
+  /// Something changed downstream. Any thread.
   void reconfigure() {
     asked_downstream_ = false;
   }
@@ -121,10 +121,10 @@ class NmsWorker {
   std::atomic<bool> reads_device_ = false;
   meta::FrameSize frame_size_;
   std::vector<std::unique_ptr<meta::Adapter>> adapters_;
-  NmsEngine::Config config_{};  // what the engine was last prepared for
+  NmsEngine::Config config_{};   // what the engine was last prepared for
   std::array<Frame, 2> frames_;  // frame i at i % 2
   unsigned begun_ = 0, finished_ = 0;
-  bool asked_downstream_ = false;
+  std::atomic<bool> asked_downstream_ = false;
   int device_row_ = -1;  // the row that downstream reads from device memory
   bool warned_settings_ = false;
   bool warned_refused_ = false;

@@ -35,11 +35,12 @@ void NmsWorker::release_device() {
 GstFlowReturn NmsWorker::fail_device(CrowdNmsStatus status) {
   const char* problem = device_nms_.problem().c_str();
   if (status == CROWD_NMS_OUT_OF_MEMORY)
-    GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT,
-                      ("The GPU has no memory left (%s). Lower max-candidates or the detector's max-candidates, or give "
-                       "other programs less of it.",
-                       problem),
-                      (NULL));
+    GST_ELEMENT_ERROR(
+        element_, RESOURCE, NO_SPACE_LEFT,
+        ("The GPU has no memory left (%s). Lower max-candidates or the detector's max-candidates, or give "
+         "other programs less of it.",
+         problem),
+        (NULL));
   else if (status == CROWD_NMS_UNSUPPORTED || status == CROWD_NMS_INVALID_ARGUMENT)
     GST_ELEMENT_ERROR(element_, LIBRARY, SETTINGS,
                       ("The GPU cannot cluster candidates in device memory with these properties: %s.", problem),
@@ -86,8 +87,7 @@ GstFlowReturn NmsWorker::cluster_on_device(GstBuffer* buffer, const NmsSettings&
 }
 
 CrowdNmsStatus NmsWorker::enqueue(GstBuffer* buffer, const NmsSettings& settings, int source_row,
-                                  const meta::DeviceCandidates& candidates, const GstCrowdBoxesMap& map,
-                                  Frame& frame) {
+                                  const meta::DeviceCandidates& candidates, const GstCrowdBoxesMap& map, Frame& frame) {
   const guint capacity = std::min(candidates.capacity, config_.capacity);
   const guint room = settings.max_detections ? std::min(settings.max_detections, capacity) : capacity;
   const DeviceNms::Call call = {config_.params, capacity, room};
@@ -103,7 +103,8 @@ CrowdNmsStatus NmsWorker::enqueue(GstBuffer* buffer, const NmsSettings& settings
     frame.awaited |= writes_awaited(frame, row);
   frame.awaited |= settings.post_messages;
   if (frame.left_on_device)
-    status = leave_on_device(buffer, *adapters_[static_cast<std::size_t>(source_row)], candidates, room, !frame.awaited);
+    status =
+        leave_on_device(buffer, *adapters_[static_cast<std::size_t>(source_row)], candidates, room, !frame.awaited);
   if (status == CROWD_NMS_OK && frame.awaited) {
     frame.size = candidates.frame;
     frame.labels.reset(candidates.labels ? g_ptr_array_ref(candidates.labels) : nullptr);

@@ -33,8 +33,8 @@ gboolean boxes_meta_transform(GstBuffer* destination, GstMeta* meta, GstBuffer*,
   auto* self = reinterpret_cast<GstCrowdBoxesMeta*>(meta);
   if (!GST_META_TRANSFORM_IS_COPY(type) || !self->memory)
     return FALSE;
-  GstCrowdBoxesMeta* copy = gst_buffer_add_crowd_boxes_meta(
-      destination, gst_memory_ref(self->memory), self->capacity, self->frame_width, self->frame_height, self->labels);
+  GstCrowdBoxesMeta* copy = gst_buffer_add_crowd_boxes_meta(destination, gst_memory_ref(self->memory), self->capacity,
+                                                            self->frame_width, self->frame_height, self->labels);
   copy->kind = self->kind;
   return TRUE;
 }

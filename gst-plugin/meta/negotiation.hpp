@@ -11,8 +11,8 @@ namespace crowd::meta {
 inline constexpr char candidates_on_device[] = "candidates-on-device";
 inline constexpr char survivors_on_device[] = "survivors-on-device";
 
-/// Puts GstCrowdBoxesMeta into the answer to an ALLOCATION query, with this field set to TRUE if it is not null, in place
-/// of what an element further downstream said.
+/// Puts GstCrowdBoxesMeta into the answer to an ALLOCATION query, with this field set to TRUE if it is not null, in
+/// place of what an element further downstream said.
 void advertise_boxes(GstQuery* query, const char* field);
 
 /// Whether the answer has GstCrowdBoxesMeta with this field set to TRUE.

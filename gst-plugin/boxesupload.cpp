@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "boxesupload.hpp"
+
+#include <array>
+
+#include "cudamemory.hpp"
+
+namespace crowd {
+
+namespace {
+
+GstCrowdBoxesMap view_of(void* memory, const GstCrowdBoxesLayout& layout, guint capacity) {
+  auto* base = static_cast<guint8*>(memory);
+  GstCrowdBoxesMap map{};
+  map.count = reinterpret_cast<guint32*>(base + layout.count);
+  map.candidates = reinterpret_cast<guint32*>(base + layout.candidates);
+  map.boxes = reinterpret_cast<GstCrowdBox*>(base + layout.boxes);
+  map.scores = reinterpret_cast<gfloat*>(base + layout.scores);
+  map.classes = reinterpret_cast<gint32*>(base + layout.classes);
+  map.capacity = capacity;
+  return map;
+}
+
+/// A frame on its way to the device.
+struct Parcel {
+  cuda::PinnedMemory memory;
+  cuda::Event sent;
+  guint capacity = 0;
+};
+
+}  // namespace
+
+/// Belongs to the context of `memory`, which keeps it alive.
+struct BoxesUpload::State {
+  MemoryRef memory;
+  std::array<Parcel, 4> parcels;
+  unsigned next = 0;
+
+  ~State() {
+    const bool current = memory && push_context_of(memory.get());
+    parcels = {};
+    if (current)
+      pop_context();
+  }
+
+  Parcel& take() {
+    return parcels[next++ % parcels.size()];
+  }
+};
+
+BoxesUpload::BoxesUpload() = default;
+
+BoxesUpload::~BoxesUpload() = default;
+
+bool BoxesUpload::send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* stream,
+                       const std::function<void(const GstCrowdBoxesMap&)>& fill) {
+  GstCrowdBoxesLayout layout;
+  gst_crowd_boxes_layout_init(&layout, capacity);
+  Parcel& parcel = state_->take();
+  cudaError_t error = cudaSuccess;
+  if (parcel.capacity != capacity) {
+    parcel.capacity = 0;
+    error = cuda::allocate(parcel.memory, layout.members);
+    if (error == cudaSuccess)
+      error = cuda::allocate(parcel.sent);
+  } else if (cudaEventQuery(parcel.sent.get()) == cudaErrorNotReady) {
+    error = cudaEventSynchronize(parcel.sent.get());
+  }
+  if (error == cudaSuccess) {
+    parcel.capacity = capacity;
+    fill(view_of(parcel.memory.get(), layout, capacity));
+    error = cudaMemcpyAsync(to.count, parcel.memory.get(), layout.members, cudaMemcpyHostToDevice, stream);
+  }
+  if (error == cudaSuccess)
+    error = cudaEventRecord(parcel.sent.get(), stream);
+  if (error == cudaSuccess)
+    return true;
+  (void)cudaGetLastError();
+  problem_ = std::string("sending candidates to the GPU: ") + cudaGetErrorString(error);
+  return false;
+}
+
+MemoryRef BoxesUpload::upload(GstMemory* beside, guint capacity,
+                              const std::function<void(const GstCrowdBoxesMap&)>& fill) {
+  if (!push_context_of(beside)) {
+    problem_ = "the CUDA context of the frame cannot be made current";
+    return nullptr;
+  }
+  MemoryRef memory = pool_.acquire(capacity, beside);
+  if (!memory)
+    problem_ = "no device memory for candidates";
+  if (memory && (!state_ || context_of(state_->memory.get()) != context_of(memory.get()))) {
+    state_ = std::make_unique<State>();
+    state_->memory.reset(gst_memory_ref(memory.get()));
+  }
+  if (memory) {
+    const MappedBoxes map(memory.get(), capacity, GST_MAP_WRITE | map_on_device);
+    if (!map)
+      problem_ = "the memory of candidates cannot be mapped";
+    if (!map || !send(*map, capacity, stream_of(memory.get()), fill))
+      memory.reset();
+  }
+  pop_context();
+  return memory;
+}
+
+}  // namespace crowd

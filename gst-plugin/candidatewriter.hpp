@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Attaches candidates that were made on the host as a GstCrowdBoxesMeta: in device memory where the frame is there and
+// downstream reads them there, else in system memory.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <atomic>
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "boxesupload.hpp"
+#include "memorypool.hpp"
+#include "scene/source.hpp"
+
+namespace crowd {
+
+/// For one thread, but for what says otherwise. Reuses memories that nobody holds any more.
+class CandidateWriter {
+ public:
+  /// The frame that candidates are in pixels of, and names of their classes or null.
+  struct Frame {
+    guint width, height;
+    GPtrArray* labels;
+  };
+
+  /// `source_pad`: of the element, whose peer is asked where it reads candidates.
+  explicit CandidateWriter(GstPad* source_pad) : source_pad_(source_pad) {}
+
+  /// At most `most` of them, 0: all. Returns how many did not fit, or nothing, with the reason in problem(), if there
+  /// is no memory for them.
+  std::optional<std::size_t> attach(GstBuffer* buffer, const scene::DetectionsView& candidates, guint most,
+                                    const Frame& frame);
+
+  /// Downstream may have changed its mind. Any thread.
+  void reconfigure() {
+    asked_ = false;
+  }
+
+  /// From here on as if it were new.
+  void reset();
+
+  const std::string& problem() const {
+    return upload_->problem();
+  }
+
+ private:
+  bool goes_to_device(GstBuffer* buffer);
+  MemoryRef write(GstBuffer* buffer, const scene::DetectionsView& candidates);
+
+  GstPad* source_pad_;
+  MemoryPool pool_{gst_crowd_boxes_memory_new};
+  std::optional<BoxesUpload> upload_{std::in_place};
+  guint capacity_ = 0;
+  std::atomic<bool> asked_ = false;
+  bool device_wanted_ = false;
+};
+
+}  // namespace crowd
