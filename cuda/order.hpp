@@ -7,11 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-#if defined(__CUDACC__)
-#define CROWD_HD __host__ __device__
-#else
-#define CROWD_HD
-#endif
+#include "host_device.hpp"
 
 namespace crowd {
 
