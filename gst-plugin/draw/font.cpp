@@ -110,7 +110,7 @@ constexpr std::array<Glyph, glyph_count> table = {
 
 }  // namespace
 
-std::span<const Glyph, glyph_count> glyphs() {
+const std::array<Glyph, glyph_count>& glyphs() {
   return table;
 }
 

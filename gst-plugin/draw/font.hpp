@@ -10,7 +10,8 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
+
+#include "host_device.hpp"
 
 namespace crowd::draw {
 
@@ -23,10 +24,10 @@ using Glyph = std::array<std::uint8_t, glyph_height>;
 
 /** Printable ASCII from space to tilde, then one glyph for everything else. */
 constexpr int glyph_count = 96;
-std::span<const Glyph, glyph_count> glyphs();
+const std::array<Glyph, glyph_count>& glyphs();
 
 /** Where in glyphs() a character is. */
-constexpr int glyph_index(char32_t character) {
+CROWD_HD constexpr int glyph_index(char32_t character) {
   return character >= 0x20 && character < 0x7f ? static_cast<int>(character - 0x20) : glyph_count - 1;
 }
 

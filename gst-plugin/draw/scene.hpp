@@ -16,10 +16,10 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "canvas.hpp"
+#include "geometry.hpp"
 
 namespace crowd::draw {
 
@@ -59,13 +59,12 @@ class Scene {
                                    std::span<const Detection> survivors, const Summary& summary);
 
  private:
+  void add_fill(const PixelBox& pixels, std::uint32_t rgb);
   void add_outline(const Detection& box, int thickness, std::uint32_t rgb);
   void add_label(const Detection& box, int scale, std::uint32_t rgb);
   void add_summary(const Summary& summary, int scale);
-  void add_text(int x, int y, int scale, std::uint32_t rgb);
+  void add_text(const PixelBox& background, int scale, std::uint32_t rgb);
   void compose(const Style& style, const Detection& box);
-  void append(std::string_view utf8);
-  void append_number(unsigned number);
 
   int width_ = 0;
   int height_ = 0;

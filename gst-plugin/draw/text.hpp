@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * text.hpp: what labels and the summary say, for all who draw, on the host and on a device, in C++17.
+ *
+ * A Text takes ASCII: `void put(char)`, which takes no more than `longest_text` in all, and `bool empty() const`.
+ */
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "host_device.hpp"
+
+namespace crowd::draw {
+
+/** Of a label, characters; metadata may hold any text. */
+constexpr std::size_t longest_text = 256;
+
+/** Which parts a label has. */
+struct LabelParts {
+  bool labels, scores, counts;
+};
+
+/** Bytes of the UTF-8 character that begins with `lead`; broken text counts byte by byte. */
+constexpr std::size_t character_bytes(unsigned char lead) {
+  return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+}
+
+/** Calls `take` with the first byte of each character of a text, as far as it is shown. */
+template <typename Take>
+void for_each_character(const char* utf8, const Take& take) {
+  const std::size_t bytes = std::strlen(utf8);
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < bytes && taken < longest_text; taken++) {
+    const auto lead = static_cast<unsigned char>(utf8[i]);
+    take(lead);
+    i += character_bytes(lead);
+  }
+}
+
+template <typename Text>
+CROWD_HD void put_words(Text& text, const char* ascii) {
+  for (; *ascii; ascii++)
+    text.put(*ascii);
+}
+
+template <typename Text>
+CROWD_HD void put_number(Text& text, std::uint32_t number) {
+  std::uint32_t unit = 1;
+  while (number / unit >= 10)
+    unit *= 10;
+  for (; unit > 0; unit /= 10)
+    text.put(static_cast<char>('0' + number / unit % 10));
+}
+
+CROWD_HD inline bool is_finite(float value) {
+  constexpr float most = 3.402823466e+38F;
+  return value >= -most && value <= most;
+}
+
+/** A finite score with two decimals, the nearest ones, halves to even; at most a million either way. */
+template <typename Text>
+CROWD_HD void put_score(Text& text, float score) {
+  constexpr float most = 1e6F;
+  const float shown = score < -most ? -most : score > most ? most : score;
+  std::uint32_t bits;
+  std::memcpy(&bits, &shown, sizeof bits);
+  if (bits >> 31)
+    text.put('-');
+  // The product is exact: 24 bits times 7.
+  const auto hundredths = static_cast<std::uint32_t>(std::rint(std::fabs(static_cast<double>(shown)) * 100));
+  put_number(text, hundredths / 100);
+  text.put('.');
+  text.put(static_cast<char>('0' + hundredths / 10 % 10));
+  text.put(static_cast<char>('0' + hundredths % 10));
+}
+
+/** What follows the class's name, if any, in a label. `score`: none if not finite; `members`: none if 0. */
+template <typename Text>
+CROWD_HD void put_numbers(Text& text, const LabelParts& parts, float score, std::uint32_t members) {
+  if (parts.scores && is_finite(score)) {
+    if (!text.empty())
+      text.put(' ');
+    put_score(text, score);
+  }
+  if (parts.counts && members > 0) {
+    if (!text.empty())
+      text.put(' ');
+    text.put('x');
+    put_number(text, members);
+  }
+}
+
+/** `survivors`: null if nobody asked for them. */
+template <typename Text>
+CROWD_HD void put_summary(Text& text, std::uint32_t candidates, const std::uint32_t* survivors) {
+  put_number(text, candidates);
+  put_words(text, " candidates");
+  if (!survivors)
+    return;
+  put_words(text, ", ");
+  put_number(text, *survivors);
+  put_words(text, " kept");
+}
+
+}  // namespace crowd::draw
