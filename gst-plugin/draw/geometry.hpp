@@ -112,7 +112,7 @@ CROWD_HD constexpr int class_color_index(int class_id) {
 }
 
 /** Which of class_colors a label has, for classes that are negative. */
-constexpr int label_color_index(const char* label) {
+CROWD_HD constexpr int label_color_index(const char* label) {
   std::uint32_t hash = 2166136261U;
   for (const char* c = label ? label : ""; *c; c++)
     hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619U;

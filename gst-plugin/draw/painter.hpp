@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * painter.hpp: the drawing of scene.hpp and canvas.hpp on a frame in device memory: the same picture, byte for byte.
+ *
+ * One kernel launch paints in place and writes only the samples that the primitives cover. It reads boxes and their
+ * number on the device, so that nobody waits for them on the host.
+ *
+ *     DevicePainter painter;
+ *     painter.set_labels(names);                                      // when they change
+ *     painter.paint(canvas, style, candidates, survivors, {}, stream);  // each frame
+ *
+ * The CUDA context that the memory belongs to has to be current in every call, and where the painter is destroyed
+ * unless release() came before.
+ */
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "canvas.hpp"
+#include "device_boxes.hpp"
+#include "painter_job.hpp"
+#include "scene.hpp"
+
+struct CUstream_st;
+
+namespace crowd::draw {
+
+/** Paints. For one thread at a time; launches of one painter may be under way on several streams. */
+class DevicePainter {
+ public:
+  /**
+   * What the labels of the following frames are, UTF-8; null is none. Labels that are the same as before cost a
+   * comparison; others are uploaded, once what was painted with the last ones is done. Returns "" or what went wrong:
+   * there are no labels then. May throw std::bad_alloc.
+   */
+  std::string set_labels(std::span<const char* const> labels);
+
+  /**
+   * Enqueues the painting of a frame: one launch, which neither allocates nor waits. Returns "" or why nothing is
+   * painted.
+   *
+   * canvas: its components point to device memory. Either all components take glyphs, those that do not being alpha
+   * excepted; or those that do not are all subsampled alike, by 1 or 2 pixels. So it is in CROWD_DRAW_FORMATS.
+   */
+  std::string paint(const Canvas& canvas, const Style& style, const DeviceBoxes& candidates,
+                    const DeviceBoxes& survivors, const DeviceSummary& summary, CUstream_st* stream) const;
+
+  /** Frees all device memory; set_labels() brings it back. */
+  void release();
+
+ private:
+  bool has_labels(std::span<const char* const> labels) const;
+
+  std::string names_;  ///< the labels, a zero byte after each
+  LabelMemory labels_;
+};
+
+}  // namespace crowd::draw

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * painter_job.hpp: between the halves of DevicePainter: painter.cpp, which knows canvas and style, and painter.cu,
+ * which knows CUDA. C++17.
+ */
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "device_boxes.hpp"
+#include "font.hpp"
+#include "geometry.hpp"
+#include "text.hpp"
+
+struct CUstream_st;
+
+namespace crowd::draw {
+
+/** Frees device memory. */
+struct FreeDevice {
+  void operator()(std::byte* memory) const;
+};
+using DeviceMemory = std::unique_ptr<std::byte, FreeDevice>;
+
+/** A label on the device. */
+struct LabelEntry {
+  std::uint32_t first;   ///< of its glyph indices
+  std::uint16_t length;  ///< of them
+  std::uint16_t color;   ///< label_color_index()
+};
+
+/** The labels on the device: entries, then glyph indices. */
+struct LabelMemory {
+  DeviceMemory memory;
+  std::uint32_t count = 0;
+};
+
+/** Colours of a frame, by index: those of the classes, then these. */
+enum Color : std::uint32_t { fixed_color = class_color_count, fixed_candidate_color, black, white, color_count };
+
+/** Boxes and how to paint their outlines. */
+struct BoxLayer {
+  DeviceBoxes boxes;
+  int thickness;
+  bool by_class;        ///< else in the colour `fixed`
+  std::uint32_t fixed;  ///< index of a colour
+};
+
+/** A component of the frame. */
+struct Samples {
+  std::uint8_t* data;
+  std::ptrdiff_t stride;
+  std::ptrdiff_t advance;
+};
+
+/** A frame to paint, as the kernel gets it. */
+struct PaintJob {
+  int width, height;
+  int components;
+  /** Components that have a sample for each pixel and take glyphs; alpha, which is the same in all colours, is one. */
+  int full_components;
+  /** Rows of samples that the other components have for two rows of pixels; 0: there are no others. */
+  int rest_rows;
+  bool rest_pairs;   ///< a sample of theirs stands for two pixels of a row
+  bool whole_words;  ///< pixels are words at component[0].data, and the palette has their bytes in this order
+  Samples component[4];
+  std::uint32_t palette[color_count];  ///< Paint, the first component in the lowest byte
+  std::uint32_t ink_black;             ///< a bit for each colour on which text is black; on others it is white
+  std::uint64_t font[glyph_count];     ///< the first row in the lowest byte
+  BoxLayer candidates, survivors;
+  DeviceSummary summary;
+  bool with_summary;
+  LabelParts parts;
+  int scale;  ///< of labels
+  const LabelEntry* labels;
+  std::uint32_t label_count;
+};
+
+/** Allocates and fills device memory; null, and `problem` says why, if that fails. */
+DeviceMemory upload(const void* bytes, std::size_t size, std::string& problem);
+
+/** Launches the kernel. Returns "" or what CUDA said. */
+std::string launch_painter(const PaintJob& job, CUstream_st* stream);
+
+}  // namespace crowd::draw
