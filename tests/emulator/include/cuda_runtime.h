@@ -216,3 +216,5 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                           [&] { kernel(arguments...); });
   return cudaSuccess;
 }
+
+#include "emulated_memory.hpp"

@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The kernel of draw/painter.hpp against what the host paints, without a GPU.
+
+#include <gtest/gtest.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "boxes.hpp"
+#include "draw/text.hpp"
+#include "emulator.hpp"
+#include "painting.hpp"
+
+namespace crowd::test {
+namespace {
+
+/// Keeps what is uploaded, each in memory of its own, so that the address sanitizer sees a step beside it.
+class Memory {
+ public:
+  Upload upload() {
+    return [this](const void* bytes, std::size_t size) {
+      auto& copy = copies_.emplace_back(std::malloc(size + 1), std::free);
+      std::memcpy(copy.get(), bytes, size);
+      return copy.get();
+    };
+  }
+
+ private:
+  std::vector<std::unique_ptr<void, void (*)(void*)>> copies_;
+};
+
+void expect_as_host(const PaintedScene& scene, const Picture& picture) {
+  Picture expected = picture, got = picture;
+  scene.paint(expected.at(expected.bytes.data()));
+  Memory memory;
+  draw::DevicePainter painter;
+  ASSERT_EQ(painter.set_labels(scene.names), "");
+  ASSERT_EQ(
+      painter.paint(got.at(got.bytes.data()), scene.style, scene.candidates.on_device(memory.upload()),
+                    scene.survivors.on_device(memory.upload()), scene.summary_on_device(memory.upload()), nullptr),
+      "");
+  EXPECT_EQ(difference(expected.bytes, got.bytes), "");
+}
+
+class Painter : public testing::TestWithParam<std::string> {
+ protected:
+  const PictureFormat& format() const {
+    return picture_format(GetParam());
+  }
+};
+
+TEST_P(Painter, paints_what_the_host_paints) {
+  constexpr struct {
+    int width, height;
+    std::uint64_t seeds;
+  } sizes[] = {{1, 1, 40}, {3, 5, 40}, {64, 48, 40}, {97, 61, 60}, {300, 40, 30}, {130, 200, 20}};
+  for (const auto& [width, height, seeds] : sizes)
+    for (std::uint64_t seed = 1; seed <= seeds; seed++) {
+      SCOPED_TRACE(std::to_string(width) + "x" + std::to_string(height) + " seed " + std::to_string(seed));
+      emulator::seed(seed);
+      const auto candidates = static_cast<std::uint32_t>(seed * 7 % 41),
+                 survivors = static_cast<std::uint32_t>(seed * 5 % 23);
+      expect_as_host(strange_scene(width, height, candidates, survivors, seed),
+                     Picture(format(), width, height, seed % 2, seed));
+      ASSERT_FALSE(HasFailure());
+    }
+}
+
+TEST_P(Painter, paints_more_than_its_lists_hold) {
+  for (std::uint64_t seed = 1; seed <= 2; seed++) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    expect_as_host(street_scene(120, 70, 4096, 700, seed), Picture(format(), 120, 70, true, seed));
+    expect_as_host(strange_scene(70, 66, 2500, 900, seed), Picture(format(), 70, 66, true, seed));
+  }
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const PictureFormat& format : picture_formats())
+    names.emplace_back(format.name);
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Format, Painter, testing::ValuesIn(format_names()),
+                         [](const auto& info) { return info.param; });
+
+TEST(PainterLabels, change_and_go) {
+  PaintedScene scene = street_scene(200, 120, 3, 5, 9);
+  const Picture picture(picture_format("NV12"), 200, 120, true, 9);
+  Memory memory;
+  draw::DevicePainter painter;
+  const auto boxes = scene.survivors.on_device(memory.upload());
+  const auto expect_with = [&](std::vector<const char*> names) {
+    scene.names = std::move(names);
+    Picture expected = picture, got = picture;
+    scene.paint(expected.at(expected.bytes.data()));
+    ASSERT_EQ(painter.set_labels(scene.names), "");
+    ASSERT_EQ(painter.paint(got.at(got.bytes.data()), scene.style, scene.candidates.on_device(memory.upload()), boxes,
+                            scene.summary_on_device(memory.upload()), nullptr),
+              "");
+    EXPECT_EQ(difference(expected.bytes, got.bytes), "");
+  };
+  expect_with({"a", "bc", "def"});
+  expect_with({"a", "bc", "def"});
+  expect_with({"ab", "c", "def"});
+  expect_with({"ab", nullptr});
+  expect_with({});
+  painter.release();
+  expect_with({"", "x", "y"});
+}
+
+TEST(PainterCanvas, is_refused_where_it_is_subsampled_unevenly) {
+  Picture picture(picture_format("I420"), 16, 16, true, 1);
+  draw::Canvas canvas = picture.at(picture.bytes.data());
+  canvas.component[2].shift_y = 0;
+  const PaintedScene scene = street_scene(16, 16, 1, 1, 1);
+  EXPECT_NE(draw::DevicePainter().paint(canvas, scene.style, {}, {}, {}, nullptr), "");
+}
+
+TEST(Scores, are_rounded_as_the_standard_library_does) {
+  struct Letters {
+    std::string all;
+    void put(char letter) {
+      all += letter;
+    }
+  };
+  const auto expect = [](float score) {
+    char digits[64]{};
+    const auto written = std::to_chars(digits, digits + sizeof digits, score, std::chars_format::fixed, 2);
+    Letters letters;
+    draw::put_score(letters, score);
+    ASSERT_EQ(letters.all, std::string(&digits[0], written.ptr)) << score;
+  };
+  for (const float score : {0.0F, -0.0F, -0.001F, 0.005F, 0.125F, 0.375F, 0.995F, 1e6F, -1e6F, 1e-40F})
+    expect(score);
+  Dice dice(3);
+  for (int i = 0; i < 200000; i++) {
+    expect(static_cast<float>(dice.below(2000001)) / 1e6F - 1);
+    expect(static_cast<float>(dice.below(1U << 30)) / 1024 - 500000);
+  }
+}
+
+}  // namespace
+}  // namespace crowd::test
