@@ -4,6 +4,7 @@
 #include "device.hpp"
 
 #include <crowd/nms.h>
+#include <gst/video/video.h>
 
 #if CROWD_HAVE_GST_CUDA
 #if GST_CHECK_VERSION(1, 24, 0)
@@ -17,6 +18,15 @@
 #endif
 
 namespace crowd {
+
+bool is_on_device(const GstCaps* caps) {
+  const GstCapsFeatures* features = gst_caps_get_features(caps, 0);
+  return features && gst_caps_features_contains(features, "memory:CUDAMemory");
+}
+
+GstCaps* device_caps() {
+  return gst_caps_from_string(GST_VIDEO_CAPS_MAKE_WITH_FEATURES("memory:CUDAMemory", "{ NV12, RGBA }"));
+}
 
 #if CROWD_HAVE_GST_CUDA
 

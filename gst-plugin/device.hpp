@@ -34,6 +34,12 @@ constexpr GstMapFlags operator|(GstMapFlags a, GstMapFlags b) {
 /// Whether it is CUDA memory that gst/cuda knows.
 bool is_on_device(const GstMemory* memory);
 
+/// Whether caps are of frames in CUDA memory.
+bool is_on_device(const GstCaps* caps);
+
+/// Caps of the frames in CUDA memory that our elements work on.
+GstCaps* device_caps();
+
 /// The stream that orders work on a device memory; null is the legacy default stream.
 CUstream_st* stream_of(GstMemory* memory);
 

@@ -9,12 +9,16 @@
  * number of candidates it stands for.
  *
  * #crowdoverlay:show chooses what is drawn. *Survivors* are #GstVideoRegionOfInterestMeta, from crowdnms or any other
- * detector: outline and label. *Candidates* are the boxes of a #GstCrowdBoxesMeta or, without one, the regions that
- * crowdnms mode=annotate marks as not kept: thin outlines without labels, below the survivors.
+ * detector, or the boxes of a #GstCrowdBoxesMeta of survivors: outline and label. *Candidates* are the boxes of a
+ * #GstCrowdBoxesMeta or, without one, the regions that crowdnms mode=annotate marks as not kept: thin outlines without
+ * labels, below the survivors.
  *
  * Only the pixels of outlines and labels are written, in place; a frame without detections is not even mapped. Outlines
  * lie inside their boxes. In formats with subsampled chroma, a chroma sample takes the colour as soon as one of its
  * pixels belongs to the outline. Text is drawn in ASCII; other characters show as an empty rectangle.
+ *
+ * Frames in CUDA memory (NV12, RGBA) are drawn on there, by one kernel that nobody waits for; the picture is the same.
+ * Boxes in CUDA memory are read there; `stats` then does not count them, crowdnms does.
  *
  * ## Example
  * |[
@@ -31,9 +35,12 @@
 #include <new>
 #include <utility>
 
+#include "device.hpp"
 #include "draw/detections.hpp"
+#include "draw/device_overlay.hpp"
 #include "draw/frame.hpp"
 #include "draw/scene.hpp"
+#include "meta/negotiation.hpp"
 #include "transform.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(crowd_overlay_debug);
@@ -73,8 +80,10 @@ struct Stats {
 /** Lives from start to stop. */
 struct State {
   GstVideoInfo info{};
+  bool on_device = false;  ///< frames are in CUDA memory
   crowd::draw::Detections detections;
   crowd::draw::Scene scene;
+  crowd::draw::DeviceOverlay device_overlay;
   bool warned = false;
 };
 
@@ -90,12 +99,6 @@ struct _GstCrowdOverlay {
   GstBaseTransform parent;
   GstCrowdOverlayImpl* impl;
 };
-
-#define CAPS GST_VIDEO_CAPS_MAKE(CROWD_DRAW_FORMATS)
-static GstStaticPadTemplate sink_template =
-    GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS(CAPS));
-static GstStaticPadTemplate src_template =
-    GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(CAPS));
 
 G_DEFINE_FINAL_TYPE(GstCrowdOverlay, gst_crowd_overlay, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(crowdoverlay, "crowdoverlay", GST_RANK_NONE, GST_TYPE_CROWD_OVERLAY)
@@ -126,24 +129,40 @@ static gboolean gst_crowd_overlay_stop(GstBaseTransform* transform) {
 }
 
 static gboolean gst_crowd_overlay_set_caps(GstBaseTransform* transform, GstCaps* caps, GstCaps*) {
-  return gst_video_info_from_caps(&GST_CROWD_OVERLAY(transform)->impl->state->info, caps);
+  State& state = *GST_CROWD_OVERLAY(transform)->impl->state;
+  state.on_device = crowd::is_on_device(caps);
+  return gst_video_info_from_caps(&state.info, caps);
+}
+
+// In place, so the base class hands on what downstream proposes; what is read from device memory is added to it.
+static gboolean gst_crowd_overlay_propose_allocation(GstBaseTransform* transform, GstQuery* decide, GstQuery* query) {
+  GST_BASE_TRANSFORM_CLASS(gst_crowd_overlay_parent_class)->propose_allocation(transform, decide, query);
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  if (caps && crowd::is_on_device(caps))
+    crowd::meta::advertise_boxes(query, {crowd::meta::candidates_on_device, crowd::meta::survivors_on_device});
+  return TRUE;
+}
+
+/** Reads what to draw on the frame. */
+static void gst_crowd_overlay_read(State& state, GstBuffer* buffer, const Settings& settings) {
+  auto& detections = state.detections;
+  detections.read(buffer, GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info), state.on_device);
+  if (settings.show == SHOW_SURVIVORS) {
+    detections.candidates.clear();
+    detections.device_candidates = nullptr;
+  }
+  if (settings.show == SHOW_CANDIDATES) {
+    detections.survivors.clear();
+    detections.device_survivors = nullptr;
+    detections.summary.survivors.reset();
+  }
 }
 
 /** Says what to draw on the frame. */
-static std::span<const crowd::draw::Primitive> gst_crowd_overlay_compose(State& state, GstBuffer* buffer,
-                                                                         const Settings& settings) {
-  const int width = GST_VIDEO_INFO_WIDTH(&state.info);
-  const int height = GST_VIDEO_INFO_HEIGHT(&state.info);
-  auto& detections = state.detections;
-  detections.read(buffer, width, height);
-  if (settings.show == SHOW_SURVIVORS)
-    detections.candidates.clear();
-  if (settings.show == SHOW_CANDIDATES) {
-    detections.survivors.clear();
-    detections.summary.survivors.reset();
-  }
-  return state.scene.build(width, height, settings.style, detections.candidates, detections.survivors,
-                           detections.summary);
+static std::span<const crowd::draw::Primitive> gst_crowd_overlay_compose(State& state, const Settings& settings) {
+  return state.scene.build(GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info), settings.style,
+                           state.detections.candidates, state.detections.survivors, state.detections.summary);
 }
 
 /** Returns why not, or null. */
@@ -160,10 +179,18 @@ static const char* gst_crowd_overlay_paint(const State& state, GstBuffer* buffer
 }
 
 /** Returns what is missing in the picture and why, or null. Composing keeps its memory; painting takes none. */
-static const char* gst_crowd_overlay_draw(State& state, GstBuffer* buffer, const Settings& settings) {
+static const char* gst_crowd_overlay_draw(State& state, GstBuffer* buffer, const Settings& settings, bool& lost) {
   try {
-    const auto primitives = gst_crowd_overlay_compose(state, buffer, settings);
-    const char* failure = primitives.empty() ? nullptr : gst_crowd_overlay_paint(state, buffer, primitives);
+    gst_crowd_overlay_read(state, buffer, settings);
+    const char* failure = nullptr;
+    if (state.on_device) {
+      using Outcome = crowd::draw::DeviceOverlay::Outcome;
+      const Outcome outcome = state.device_overlay.draw(buffer, state.info, settings.style, state.detections);
+      lost = outcome == Outcome::failed;
+      failure = outcome == Outcome::drawn ? nullptr : state.device_overlay.problem();
+    } else if (const auto primitives = gst_crowd_overlay_compose(state, settings); !primitives.empty()) {
+      failure = gst_crowd_overlay_paint(state, buffer, primitives);
+    }
     return failure ? failure : state.detections.problem;
   } catch (const std::bad_alloc&) {
     state.detections = {};
@@ -172,22 +199,35 @@ static const char* gst_crowd_overlay_draw(State& state, GstBuffer* buffer, const
   }
 }
 
+static void gst_crowd_overlay_count(GstCrowdOverlay* self, const State& state, bool failure) {
+  GST_OBJECT_LOCK(self);
+  Stats& stats = self->impl->stats;
+  stats.frames++;
+  stats.survivors += state.detections.survivors.size();
+  stats.candidates += state.detections.candidates.size();
+  stats.failures += failure ? 1 : 0;
+  GST_OBJECT_UNLOCK(self);
+}
+
 static GstFlowReturn gst_crowd_overlay_transform_ip(GstBaseTransform* transform, GstBuffer* buffer) {
   auto* self = GST_CROWD_OVERLAY(transform);
   State& state = *self->impl->state;
   GST_OBJECT_LOCK(self);
   const Settings settings = self->impl->settings;
   GST_OBJECT_UNLOCK(self);
-  const char* problem = gst_crowd_overlay_draw(state, buffer, settings);
+  bool lost = false;
+  const char* problem = gst_crowd_overlay_draw(state, buffer, settings, lost);
+  gst_crowd_overlay_count(self, state, problem != nullptr);
+  if (lost) {
+    GST_ELEMENT_ERROR(self, RESOURCE, FAILED,
+                      ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "
+                       "(dmesg | grep NVRM).",
+                       problem),
+                      (nullptr));
+    return GST_FLOW_ERROR;
+  }
   if (problem && !std::exchange(state.warned, true))
     GST_WARNING_OBJECT(self, "a frame is not drawn as it should, see failures in stats: %s", problem);
-  GST_OBJECT_LOCK(self);
-  Stats& stats = self->impl->stats;
-  stats.frames++;
-  stats.survivors += state.detections.survivors.size();
-  stats.candidates += state.detections.candidates.size();
-  stats.failures += problem ? 1 : 0;
-  GST_OBJECT_UNLOCK(self);
   return GST_FLOW_OK;
 }
 
@@ -349,6 +389,15 @@ static void gst_crowd_overlay_install_text(GObjectClass* object_class) {
                            live_property));
 }
 
+static void gst_crowd_overlay_add_templates(GstElementClass* element_class) {
+  GstCaps* caps = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(CROWD_DRAW_FORMATS));
+  if (crowd::draw::DeviceOverlay::is_available())
+    gst_caps_append(caps, crowd::device_caps());
+  gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+}
+
 static void gst_crowd_overlay_class_init(GstCrowdOverlayClass* klass) {
   auto* object_class = G_OBJECT_CLASS(klass);
   auto* element_class = GST_ELEMENT_CLASS(klass);
@@ -363,10 +412,10 @@ static void gst_crowd_overlay_class_init(GstCrowdOverlayClass* klass) {
 
   gst_element_class_set_static_metadata(element_class, "Crowd overlay", "Analyzer/Visualization/Video",
                                         "Draws boxes, classes, scores and counts of detections", "gst-crowd authors");
-  gst_element_class_add_static_pad_template(element_class, &sink_template);
-  gst_element_class_add_static_pad_template(element_class, &src_template);
+  gst_crowd_overlay_add_templates(element_class);
   gst_type_mark_as_plugin_api(gst_crowd_overlay_show_get_type(), static_cast<GstPluginAPIFlags>(0));
 
+  transform_class->propose_allocation = gst_crowd_overlay_propose_allocation;
   transform_class->start = gst_crowd_overlay_start;
   transform_class->stop = gst_crowd_overlay_stop;
   transform_class->set_caps = gst_crowd_overlay_set_caps;

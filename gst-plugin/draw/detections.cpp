@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <optional>
 
+#include "device.hpp"
 #include "meta/detection.hpp"
 
 namespace crowd::draw {
@@ -57,52 +57,71 @@ const char* label_of(const GPtrArray* labels, int class_id) {
   return named ? static_cast<const char*>(g_ptr_array_index(labels, static_cast<guint>(class_id))) : nullptr;
 }
 
-struct Unmap {
-  void operator()(GstCrowdBoxesMap* map) const {
-    gst_crowd_boxes_unmap(map);
-  }
+struct BoxCounts {
+  guint boxes, candidates;
 };
 
-void read_boxes(const GstCrowdBoxesMeta& meta, int width, int height, Detections& found) {
-  GstCrowdBoxesMap map;
-  if (!meta.memory || !gst_crowd_boxes_map_memory(&map, meta.memory, meta.capacity, GST_MAP_READ)) {
-    found.problem =
-        "the memory of its GstCrowdBoxesMeta is too small for its capacity, is not aligned or cannot be mapped";
-    return;
+/** Fills `found` and returns the number that the memory names; nothing and `problem` if it cannot be read. */
+std::optional<BoxCounts> read_boxes(const GstCrowdBoxesMeta& meta, int width, int height, std::vector<Detection>& found,
+                                    const char*& problem) {
+  const MappedBoxes map(meta.memory, meta.capacity, GST_MAP_READ);
+  if (!map) {
+    problem = "the memory of its GstCrowdBoxesMeta is too small for its capacity, is not aligned or cannot be mapped";
+    return std::nullopt;
   }
-  const std::unique_ptr<GstCrowdBoxesMap, Unmap> mapped(&map);
-  if (*map.count > GST_CROWD_BOXES_MAX_CAPACITY) {
-    found.problem = "the count of its GstCrowdBoxesMeta is beyond any capacity: was it ever written?";
-    return;
+  if (*map->count > GST_CROWD_BOXES_MAX_CAPACITY) {
+    problem = "the count of its GstCrowdBoxesMeta is beyond any capacity: was it ever written?";
+    return std::nullopt;
   }
-  found.candidates.clear();
-  const bool scaled = meta.frame_width > 0 && meta.frame_height > 0;
-  const float sx = scaled ? static_cast<float>(width) / static_cast<float>(meta.frame_width) : 1;
-  const float sy = scaled ? static_cast<float>(height) / static_cast<float>(meta.frame_height) : 1;
-  const guint n = std::min(*map.count, map.capacity);
-  found.candidates.reserve(n);
+  const bool survivors = meta.kind == GST_CROWD_BOXES_SURVIVORS;
+  const Scale scale = scale_of(meta, width, height);
+  const guint n = std::min(*map->count, map->capacity);
+  found.clear();
+  found.reserve(n);
   for (guint i = 0; i < n; i++) {
-    const GstCrowdBox& box = map.boxes[i];
-    found.candidates.push_back({box.x1 * sx, box.y1 * sy, box.x2 * sx, box.y2 * sy, map.scores[i], map.classes[i], 0,
-                                label_of(meta.labels, map.classes[i])});
+    const GstCrowdBox& box = map->boxes[i];
+    found.push_back({box.x1 * scale.x, box.y1 * scale.y, box.x2 * scale.x, box.y2 * scale.y, map->scores[i],
+                     map->classes[i], survivors ? map->members[i] : 0, label_of(meta.labels, map->classes[i])});
   }
-  found.summary.candidates = *map.count;
+  return BoxCounts{*map->count, survivors ? *map->candidates : *map->count};
 }
 
 }  // namespace
 
-void Detections::read(GstBuffer* buffer, int width, int height) {
+Scale scale_of(const GstCrowdBoxesMeta& meta, int width, int height) {
+  if (meta.frame_width == 0 || meta.frame_height == 0)
+    return {1, 1};
+  return {static_cast<float>(width) / static_cast<float>(meta.frame_width),
+          static_cast<float>(height) / static_cast<float>(meta.frame_height)};
+}
+
+void Detections::read(GstBuffer* buffer, int width, int height, bool leave_on_device) {
   survivors.clear();
   candidates.clear();
   summary = {};
   problem = nullptr;
+  device_survivors = device_candidates = nullptr;
   read_regions(buffer, *this);
   // What crowdnms tells of the candidates that it took away; the candidates themselves, where they are, know better.
   for (const Detection& survivor : survivors)
     summary.candidates += std::max(survivor.members, 1U);
   summary.survivors = static_cast<unsigned>(survivors.size());
-  if (const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer))
-    read_boxes(*meta, width, height, *this);
+  if (const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_survivors_meta(buffer)) {
+    if (leave_on_device && is_on_device(meta->memory)) {
+      device_survivors = meta;
+      survivors.clear();
+    } else if (const auto counts = read_boxes(*meta, width, height, survivors, problem)) {
+      summary = {counts->candidates, static_cast<unsigned>(survivors.size())};
+    }
+  }
+  if (const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer)) {
+    if (leave_on_device && is_on_device(meta->memory)) {
+      device_candidates = meta;
+      candidates.clear();
+    } else if (const auto counts = read_boxes(*meta, width, height, candidates, problem)) {
+      summary.candidates = counts->boxes;
+    }
+  }
 }
 
 }  // namespace crowd::draw

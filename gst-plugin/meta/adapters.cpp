@@ -18,8 +18,10 @@ std::span<const AdapterRow> adapter_rows() {
 
 void advertise_candidates(GstQuery* query, bool on_device) {
   for (const AdapterRow& row : adapter_rows()) {
-    if (row.api() == boxes_api())
-      advertise_boxes(query, on_device ? candidates_on_device : nullptr);
+    if (row.api() == boxes_api() && on_device)
+      advertise_boxes(query, {candidates_on_device});
+    else if (row.api() == boxes_api())
+      advertise_boxes(query, {});
     else if (!gst_query_find_allocation_meta(query, row.api(), nullptr))
       gst_query_add_allocation_meta(query, row.api(), nullptr);
   }

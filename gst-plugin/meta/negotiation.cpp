@@ -7,14 +7,15 @@
 
 namespace crowd::meta {
 
-void advertise_boxes(GstQuery* query, const char* field) {
+void advertise_boxes(GstQuery* query, std::initializer_list<const char*> fields) {
   guint index = 0;
   while (gst_query_find_allocation_meta(query, GST_CROWD_BOXES_META_API_TYPE, &index))
     gst_query_remove_nth_allocation_meta(query, index);
-  GstStructure* params = field ? gst_structure_new("GstCrowdBoxesMeta", field, G_TYPE_BOOLEAN, TRUE, nullptr) : nullptr;
+  GstStructure* params = gst_structure_new_empty("GstCrowdBoxesMeta");
+  for (const char* field : fields)
+    gst_structure_set(params, field, G_TYPE_BOOLEAN, TRUE, nullptr);
   gst_query_add_allocation_meta(query, GST_CROWD_BOXES_META_API_TYPE, params);
-  if (params)
-    gst_structure_free(params);
+  gst_structure_free(params);
 }
 
 bool boxes_wanted(GstQuery* query, const char* field) {

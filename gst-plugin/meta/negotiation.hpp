@@ -6,14 +6,16 @@
 
 #include <gst/gst.h>
 
+#include <initializer_list>
+
 namespace crowd::meta {
 
 inline constexpr char candidates_on_device[] = "candidates-on-device";
 inline constexpr char survivors_on_device[] = "survivors-on-device";
 
-/// Puts GstCrowdBoxesMeta into the answer to an ALLOCATION query, with this field set to TRUE if it is not null, in
-/// place of what an element further downstream said.
-void advertise_boxes(GstQuery* query, const char* field);
+/// Puts GstCrowdBoxesMeta into the answer to an ALLOCATION query, with these fields set to TRUE, in place of what an
+/// element further downstream said.
+void advertise_boxes(GstQuery* query, std::initializer_list<const char*> fields);
 
 /// Whether the answer has GstCrowdBoxesMeta with this field set to TRUE.
 bool boxes_wanted(GstQuery* query, const char* field);

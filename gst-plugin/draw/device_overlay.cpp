@@ -1,0 +1,339 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "device_overlay.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cudamemory.hpp"
+#include "device.hpp"
+#include "frame.hpp"
+#include "painter.hpp"
+
+namespace crowd::draw {
+
+namespace {
+
+constexpr std::size_t alignment = 256;
+
+/// The boxes of the host in one block of memory, laid out alike in pinned and in device memory.
+struct Layout {
+  struct Layer {
+    std::size_t boxes, scores, classes, members, labels;
+  };
+  std::size_t numbers = 0;  ///< of candidates and survivors, then those of the summary line
+  Layer candidates, survivors;
+  std::size_t bytes = 0;
+
+  Layout(std::size_t candidate_count, std::size_t survivor_count) {
+    numbers = take(4 * sizeof(std::uint32_t));
+    candidates = take_layer(candidate_count);
+    survivors = take_layer(survivor_count);
+  }
+
+ private:
+  std::size_t take(std::size_t size) {
+    const std::size_t at = bytes;
+    bytes += (size + alignment - 1) / alignment * alignment;
+    return at;
+  }
+  Layer take_layer(std::size_t n) {
+    return {take(n * sizeof(GstCrowdBox)), take(n * sizeof(float)), take(n * sizeof(std::int32_t)),
+            take(n * sizeof(std::uint32_t)), take(n * sizeof(std::int32_t))};
+  }
+};
+
+DeviceBoxes boxes_at(const std::byte* base, const Layout::Layer& layer, std::size_t count_at, std::size_t n) {
+  DeviceBoxes boxes;
+  boxes.boxes = reinterpret_cast<const float*>(base + layer.boxes);
+  boxes.scores = reinterpret_cast<const float*>(base + layer.scores);
+  boxes.classes = reinterpret_cast<const std::int32_t*>(base + layer.classes);
+  boxes.members = reinterpret_cast<const std::uint32_t*>(base + layer.members);
+  boxes.labels = reinterpret_cast<const std::int32_t*>(base + layer.labels);
+  boxes.count = reinterpret_cast<const std::uint32_t*>(base + count_at);
+  boxes.capacity = static_cast<std::uint32_t>(n);
+  return boxes;
+}
+
+/// A block on its way to the device.
+struct Parcel {
+  cuda::PinnedMemory memory;
+  cuda::Event sent;
+  std::size_t bytes = 0;
+};
+
+/// Everything of a frame that the kernel reads.
+struct Layers {
+  DeviceBoxes candidates, survivors;
+  DeviceSummary summary;
+};
+
+}  // namespace
+
+struct DeviceOverlay::State {
+  CudaDevice device;
+  DevicePainter painter;
+  std::array<Parcel, 4> parcels;
+  unsigned next_parcel = 0;
+  cuda::DeviceMemory block;
+  std::size_t block_bytes = 0;
+  cuda::Event before, after;
+  CUstream_st* stream = nullptr;  // of the last frame
+  std::vector<const char*> labels;
+  std::string problem;
+
+  ~State() {
+    release();
+  }
+
+  void release() {
+    const CudaDevice::Current current(device);
+    painter.release();
+    parcels = {};
+    block.reset();
+    block_bytes = 0;
+    before.reset();
+    after.reset();
+    stream = nullptr;
+  }
+
+  Outcome fail(const char* what, cudaError_t error) {
+    (void)cudaGetLastError();
+    problem = std::string(what) + ": " + cudaGetErrorString(error);
+    return Outcome::failed;
+  }
+  Outcome fail(std::string what) {
+    problem = std::move(what);
+    return Outcome::failed;
+  }
+  Outcome drop(const char* what) {
+    problem = what;
+    return Outcome::dropped;
+  }
+
+  bool follow_context(GstMemory* memory);
+  cudaError_t make_events();
+  std::int32_t label_index(const char* label);
+  void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections);
+  cudaError_t send(const Detections& detections, Layers& layers);
+  cudaError_t make_room(Parcel& parcel, std::size_t bytes);
+  Outcome draw(GstVideoFrame& frame, const Style& style, const Detections& detections);
+  Outcome paint(const GstVideoFrame& frame, const Style& style, const Detections& detections,
+                const std::optional<MappedBoxes>& candidates, const std::optional<MappedBoxes>& survivors);
+};
+
+bool DeviceOverlay::State::follow_context(GstMemory* memory) {
+  if (device.is_open() && device.owns(memory))
+    return true;
+  release();
+  return device.adopt(memory, -1, problem);
+}
+
+cudaError_t DeviceOverlay::State::make_events() {
+  if (before)
+    return cudaSuccess;
+  const cudaError_t error = cuda::allocate(before);
+  return error == cudaSuccess ? cuda::allocate(after) : error;
+}
+
+std::int32_t DeviceOverlay::State::label_index(const char* label) {
+  if (!label)
+    return -1;
+  const auto same = [label](const char* other) { return label == other || std::strcmp(label, other) == 0; };
+  const auto found = std::ranges::find_if(labels, same);
+  const auto index = static_cast<std::int32_t>(found - labels.begin());
+  if (found == labels.end())
+    labels.push_back(label);
+  return index;
+}
+
+void DeviceOverlay::State::pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections) {
+  for (std::size_t i = 0; i < detections.size(); i++) {
+    const Detection& d = detections[i];
+    reinterpret_cast<GstCrowdBox*>(to + layer.boxes)[i] = {d.x1, d.y1, d.x2, d.y2};
+    reinterpret_cast<float*>(to + layer.scores)[i] = d.score;
+    reinterpret_cast<std::int32_t*>(to + layer.classes)[i] = d.class_id;
+    reinterpret_cast<std::uint32_t*>(to + layer.members)[i] = d.members;
+    reinterpret_cast<std::int32_t*>(to + layer.labels)[i] = label_index(d.label);
+  }
+}
+
+// Grows by doubling, so that a crowd that grows does not ask for memory on each frame.
+cudaError_t DeviceOverlay::State::make_room(Parcel& parcel, std::size_t bytes) {
+  cudaError_t error = cudaSuccess;
+  if (parcel.bytes < bytes) {
+    const std::size_t room = std::max(bytes, 2 * parcel.bytes);
+    parcel.bytes = 0;
+    error = cuda::allocate(parcel.memory, room);
+    if (error == cudaSuccess)
+      error = cuda::allocate(parcel.sent);
+    parcel.bytes = error == cudaSuccess ? room : 0;
+  } else if (cudaEventQuery(parcel.sent.get()) == cudaErrorNotReady) {
+    error = cudaEventSynchronize(parcel.sent.get());
+  }
+  if (error == cudaSuccess && block_bytes < bytes) {
+    block_bytes = 0;
+    error = cuda::allocate(block, parcel.bytes);
+    block_bytes = error == cudaSuccess ? parcel.bytes : 0;
+  }
+  return error;
+}
+
+cudaError_t DeviceOverlay::State::send(const Detections& detections, Layers& layers) {
+  const Layout layout(detections.candidates.size(), detections.survivors.size());
+  Parcel& parcel = parcels[next_parcel++ % parcels.size()];
+  if (const cudaError_t error = make_room(parcel, layout.bytes))
+    return error;
+  auto* host = static_cast<std::byte*>(parcel.memory.get());
+  const std::array<std::uint32_t, 4> numbers = {
+      static_cast<std::uint32_t>(detections.candidates.size()), static_cast<std::uint32_t>(detections.survivors.size()),
+      detections.summary.candidates, detections.summary.survivors.value_or(0)};
+  std::memcpy(host + layout.numbers, numbers.data(), sizeof numbers);
+  pack(host, layout.candidates, detections.candidates);
+  pack(host, layout.survivors, detections.survivors);
+  cudaError_t error = cudaMemcpyAsync(block.get(), host, layout.bytes, cudaMemcpyHostToDevice, stream);
+  if (error == cudaSuccess)
+    error = cudaEventRecord(parcel.sent.get(), stream);
+  const auto* device_block = static_cast<const std::byte*>(block.get());
+  const auto* sent = reinterpret_cast<const std::uint32_t*>(device_block + layout.numbers);
+  layers.candidates = boxes_at(device_block, layout.candidates, layout.numbers, detections.candidates.size());
+  layers.survivors =
+      boxes_at(device_block, layout.survivors, layout.numbers + sizeof(std::uint32_t), detections.survivors.size());
+  layers.summary = {sent + 2, detections.summary.survivors ? sent + 3 : nullptr};
+  return error;
+}
+
+namespace {
+
+DeviceBoxes boxes_of(const GstCrowdBoxesMap& map, const GstCrowdBoxesMeta& meta, const Scale& scale) {
+  DeviceBoxes boxes;
+  boxes.boxes = &map.boxes->x1;
+  boxes.scores = map.scores;
+  boxes.classes = map.classes;
+  boxes.members = meta.kind == GST_CROWD_BOXES_SURVIVORS ? map.members : nullptr;
+  boxes.count = map.count;
+  boxes.capacity = map.capacity;
+  boxes.scale_x = scale.x;
+  boxes.scale_y = scale.y;
+  return boxes;
+}
+
+void use_labels(const GstCrowdBoxesMeta& meta, std::vector<const char*>& labels) {
+  labels.clear();
+  for (guint i = 0; meta.labels && i < meta.labels->len; i++)
+    labels.push_back(static_cast<const char*>(g_ptr_array_index(meta.labels, i)));
+}
+
+}  // namespace
+
+DeviceOverlay::Outcome DeviceOverlay::State::paint(const GstVideoFrame& frame, const Style& style,
+                                                   const Detections& detections,
+                                                   const std::optional<MappedBoxes>& candidates,
+                                                   const std::optional<MappedBoxes>& survivors) {
+  const int width = GST_VIDEO_FRAME_WIDTH(&frame), height = GST_VIDEO_FRAME_HEIGHT(&frame);
+  labels.clear();
+  Layers layers;
+  const bool from_host =
+      !detections.candidates.empty() || !detections.survivors.empty() || (style.summary && !candidates && !survivors);
+  if (from_host) {
+    if (const cudaError_t error = send(detections, layers))
+      return fail("sending detections to the GPU", error);
+  }
+  if (candidates) {
+    layers.candidates =
+        boxes_of(**candidates, *detections.device_candidates, scale_of(*detections.device_candidates, width, height));
+    use_labels(*detections.device_candidates, labels);
+  }
+  if (survivors) {
+    layers.survivors =
+        boxes_of(**survivors, *detections.device_survivors, scale_of(*detections.device_survivors, width, height));
+    layers.summary = {(*survivors)->candidates, (*survivors)->count};
+    use_labels(*detections.device_survivors, labels);
+  }
+  if (candidates)
+    layers.summary.candidates = (*candidates)->count;
+  if (std::string wrong = painter.set_labels(labels); !wrong.empty())
+    return fail(std::move(wrong));
+  if (std::string wrong =
+          painter.paint(canvas_of(frame), style, layers.candidates, layers.survivors, layers.summary, stream);
+      !wrong.empty())
+    return fail(std::move(wrong));
+  return Outcome::drawn;
+}
+
+DeviceOverlay::Outcome DeviceOverlay::State::draw(GstVideoFrame& frame, const Style& style,
+                                                  const Detections& detections) {
+  std::optional<MappedBoxes> candidates, survivors;
+  const auto map = [this](const GstCrowdBoxesMeta* meta, std::optional<MappedBoxes>& boxes) {
+    return !meta ||
+           (device.owns(meta->memory) && boxes.emplace(meta->memory, meta->capacity, GST_MAP_READ | map_on_device));
+  };
+  if (!map(detections.device_candidates, candidates) || !map(detections.device_survivors, survivors))
+    return drop(
+        "a GstCrowdBoxesMeta is in another CUDA context than the frame, or its memory is too small for its "
+        "capacity");
+  cudaError_t error = make_events();
+  const auto with_boxes = [&](auto&& order) {
+    for (const GstCrowdBoxesMeta* meta : {detections.device_candidates, detections.device_survivors}) {
+      if (meta && error == cudaSuccess)
+        error = order(stream_of(meta->memory));
+    }
+  };
+  with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(stream, theirs, before); });
+  if (error != cudaSuccess)
+    return fail("waiting for boxes", error);
+  const Outcome outcome = paint(frame, style, detections, candidates, survivors);
+  // Their memory may be written again once the buffer is gone.
+  with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(theirs, stream, after); });
+  return error == cudaSuccess || outcome == Outcome::failed ? outcome : fail("ordering streams", error);
+}
+
+bool DeviceOverlay::is_available() {
+  return true;
+}
+
+DeviceOverlay::DeviceOverlay() : state_(std::make_unique<State>()) {}
+
+DeviceOverlay::~DeviceOverlay() = default;
+
+DeviceOverlay::Outcome DeviceOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style,
+                                           const Detections& detections) {
+  State& s = *state_;
+  const bool boxes = !detections.candidates.empty() || !detections.survivors.empty() || detections.device_candidates ||
+                     detections.device_survivors;
+  if (!boxes && !style.summary)
+    return Outcome::drawn;
+  GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
+  if (!is_on_device(memory))
+    return s.drop("the frame is not in the CUDA memory that its caps promise");
+  if (!s.follow_context(memory))
+    return Outcome::failed;
+  const CudaDevice::Current current(s.device);
+  if (!current)
+    return s.fail("the CUDA context cannot be made current");
+  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(s.stream, stream)) {
+    // Freeing waits for what is done with it on the last stream.
+    s.block.reset();
+    s.block_bytes = 0;
+  }
+  GstVideoFrame frame;
+  // The frame's own reference would make the buffer, and with it the memory, read-only.
+  const auto flags =
+      static_cast<GstMapFlags>(int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF} | int{map_on_device});
+  if (!gst_video_frame_map(&frame, &info, buffer, flags))
+    return s.drop("the frame cannot be mapped for writing");
+  const Outcome outcome = s.draw(frame, style, detections);
+  gst_video_frame_unmap(&frame);
+  return outcome;
+}
+
+const char* DeviceOverlay::problem() const {
+  return state_->problem.c_str();
+}
+
+}  // namespace crowd::draw

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/** device_overlay.hpp: the detections of a buffer, drawn into its frame in device memory. */
+#pragma once
+
+#include <gst/video/video.h>
+
+#include <memory>
+
+#include "detections.hpp"
+#include "scene.hpp"
+
+namespace crowd::draw {
+
+/**
+ * For one thread. Boxes in device memory are drawn from there; those that the metadata has on the host are sent there
+ * in one copy. Nobody waits: the drawing is ordered on the frame's stream, and on that of the boxes, if it is another.
+ */
+class DeviceOverlay {
+ public:
+  /** Whether draw() can draw at all: not in a build without CUDA. */
+  static bool is_available();
+
+  DeviceOverlay();
+  ~DeviceOverlay();
+  DeviceOverlay(const DeviceOverlay&) = delete;
+  DeviceOverlay& operator=(const DeviceOverlay&) = delete;
+
+  /** What became of a frame. */
+  enum class Outcome {
+    drawn,
+    dropped,  ///< not drawn as it should, but the next one may be
+    failed    ///< CUDA failed
+  };
+
+  /** Draws what `detections` has read from `buffer`, which is writable, whose frame is in device memory and described
+   * by `info`. problem() says what is wrong with a frame that is not `drawn`. Throws std::bad_alloc. */
+  Outcome draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style, const Detections& detections);
+
+  const char* problem() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace crowd::draw
