@@ -13,17 +13,6 @@ namespace crowd {
 
 namespace {
 
-// The training windows hold the person with a border of 1/8 of the height above and below; 3/16 of the width on either
-// side leaves room for arms and stride.
-constexpr float body_margin_x = 3.0F / 16;
-constexpr float body_margin_y = 1.0F / 8;
-
-// Persons of about 66 pixels, the far end of a street scene in standard definition.
-constexpr int people_min_size = 88;
-
-// HOG takes some 20 bytes for each.
-constexpr double most_enlarged_pixels = 64e6;
-
 // A window of the zoomed image.
 struct Hit {
   cv::Rect rect;

@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "search.hpp"
+
 namespace crowd {
 
 /** A window: x1 y1 x2 y2 in pixels of the image searched, half-open; the classifier's margin as score. */
@@ -26,18 +28,6 @@ struct Window {
   float x1, y1, x2, y2;
   float score;
   bool operator==(const Window&) const = default;
-};
-
-/** How to search. Sizes are pixels of the image. */
-struct Search {
-  double scale_factor = 1.05;  ///< ratio between neighbouring window sizes, > 1
-  int win_stride = 8;          ///< step of the HOG window, pixels of the scaled image
-  int padding = 8;             ///< how far a HOG window may leave the image, pixels of the scaled image
-  double hit_threshold = 0.6;  ///< least HOG score
-  int min_size = 0;  ///< least window height; the image is enlarged for less than the classifier's own height.
-                     ///< 0: 88 for people, the cascade's own
-  int max_size = 0;  ///< largest window height; 0: the image
-  bool body = true;  ///< shrink HOG windows to the part that the person fills
 };
 
 class WindowFinder {
