@@ -37,9 +37,10 @@ __device__ inline void await_previous() {
 #endif
 }
 
-/// Launches a kernel that calls await_previous(). An error stays pending for crowd_nms_cuda() to take.
+/// Launches a kernel that calls await_previous(). An error stays pending for the caller of the kernels to take.
 template <typename Arguments>
-void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape& shape, const Arguments& arguments) {
+void launch_early(void (*kernel)(Arguments), cudaStream_t stream, const LaunchShape& shape,
+                  const Arguments& arguments) {
   constexpr std::size_t granted = 48 << 10;
   const Device device = current_device();
   if (shape.most_shared_bytes > granted)
@@ -49,7 +50,7 @@ void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape
   config.gridDim = shape.grid;
   config.blockDim = {shape.threads, 1, 1};
   config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = call.stream;
+  config.stream = stream;
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[0].val.programmaticStreamSerializationAllowed = 1;
@@ -60,6 +61,11 @@ void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape
   // Without the words in the kernels, nothing would hold them back.
   config.numAttrs = !device.hopper ? 0 : shape.cluster > 1 ? 2 : 1;
   (void)cudaLaunchKernelEx(&config, kernel, arguments);
+}
+
+template <typename Arguments>
+void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape& shape, const Arguments& arguments) {
+  launch_early(kernel, call.stream, shape, arguments);
 }
 
 }  // namespace crowd
