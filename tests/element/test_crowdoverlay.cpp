@@ -339,7 +339,7 @@ TEST(crowdoverlay, follows_new_caps) {
 
 TEST(crowdoverlay, refuses_caps_without_a_size_and_other_memory) {
   for (const char* caps : {"video/x-raw,format=I420,framerate=25/1",
-                           "video/x-raw(memory:CUDAMemory),format=NV12,width=64,height=48,framerate=25/1",
+                           "video/x-raw(memory:GLMemory),format=NV12,width=64,height=48,framerate=25/1",
                            "video/x-raw,format=P010_10LE,width=64,height=48,framerate=25/1"}) {
     const Ref<GstHarness> harness(gst_harness_new("crowdoverlay"));
     gst_harness_set_src_caps_str(harness.get(), caps);

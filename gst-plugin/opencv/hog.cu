@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The finder: one piece of device memory for each search, and the stages one after another.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <new>
+#include <utility>
+
+#include "hog.hpp"
+#include "hog_kernels.cuh"
+#include "hog_levels.hpp"
+#include "internal.hpp"
+
+namespace crowd::hog {
+
+struct FreeDevice {
+  void operator()(void* memory) const {
+    (void)cudaFree(memory);
+  }
+};
+using DeviceMemory = std::unique_ptr<void, FreeDevice>;
+
+/// What the frames of a search share.
+struct Works {
+  ZoomWork zoom{};
+  BlocksWork blocks{};
+  ScoresWork scores{};
+  WindowsWork windows{};
+};
+
+namespace {
+
+constexpr std::size_t alignment = 256;
+
+std::string said(cudaError_t error) {
+  return std::string("CUDA: ") + cudaGetErrorString(error);
+}
+
+DeviceMemory allocate(std::size_t bytes, std::string& failure) {
+  void* memory = nullptr;
+  const cudaError_t error = cudaMalloc(&memory, bytes);
+  if (error == cudaSuccess)
+    return DeviceMemory(memory);
+  (void)cudaGetLastError();
+  failure = "the people detector needs " + std::to_string((bytes >> 20) + 1) +
+            " MiB of device memory for a frame of this size (" + said(error) +
+            "): raise min-size or scale-factor, or let win-stride be a multiple of 8";
+  return nullptr;
+}
+
+/// Tables on the host, with the places that they will have on the device.
+struct Upload {
+  const void* from;
+  void* to;
+  std::size_t bytes;
+};
+
+template <typename T>
+const T* take_table(Carver& carver, const std::vector<T>& table, std::vector<Upload>& uploads) {
+  T* const to = carver.take<T>(table.size());
+  uploads.push_back({table.data(), to, table.size() * sizeof(T)});
+  return to;
+}
+
+/// As the kernel reads them: OpenCV's detector goes down the columns of a window.
+std::vector<float4> reordered(const std::vector<float>& detector) {
+  std::vector<float4> ordered;
+  for (int value = 0; value < block_values; ++value)
+    for (int row = 0; row < window_rows; ++row) {
+      float of[8] = {};
+      for (int column = 0; column < window_columns; ++column)
+        of[column] = detector[static_cast<std::size_t>((column * window_rows + row) * block_values + value)];
+      ordered.push_back({of[0], of[1], of[2], of[3]});
+      ordered.push_back({of[4], of[5], of[6], of[7]});
+    }
+  return ordered;
+}
+
+Works take_works(Carver& carver, const Plan& plan, const std::vector<float4>& coefficients,
+                 std::vector<Upload>& uploads) {
+  Works works;
+  works.zoom.zoom = plan.zoom;
+  works.zoom.x = take_table(carver, plan.zoom_x, uploads);
+  works.zoom.y = take_table(carver, plan.zoom_y, uploads);
+  works.zoom.weights = take_table(carver, plan.zoom_weights, uploads);
+  // Taps at the edges name a pixel beyond it, without weight.
+  const auto image_rows = static_cast<std::size_t>(plan.zoom.height) + 1;
+  works.zoom.image = carver.take<std::uint8_t>(image_rows * static_cast<std::size_t>(plan.zoom.pitch));
+  works.blocks = {take_table(carver, plan.levels, uploads),
+                  take_table(carver, plan.planes, uploads),
+                  take_table(carver, plan.block_tiles, uploads),
+                  static_cast<std::uint32_t>(plan.block_tiles.size()),
+                  take_table(carver, plan.level_taps, uploads),
+                  works.zoom.image,
+                  plan.zoom.pitch,
+                  carver.take<float>(plan.values)};
+  works.scores.levels = works.blocks.levels;
+  works.scores.planes = works.blocks.planes;
+  works.scores.tiles = take_table(carver, plan.score_tiles, uploads);
+  works.scores.tile_count = static_cast<std::uint32_t>(plan.score_tiles.size());
+  works.scores.coefficients = take_table(carver, coefficients, uploads);
+  works.scores.values = works.blocks.values;
+  works.scores.scores = carver.take<float>(plan.windows);
+  WindowsWork& windows = works.windows;
+  windows.levels = works.blocks.levels;
+  windows.level_count = static_cast<std::uint32_t>(plan.levels.size());
+  windows.ranges = take_table(carver, plan.ranges, uploads);
+  windows.scores = works.scores.scores;
+  windows.windows = plan.windows;
+  windows.chunk = std::max(least_chunk, (plan.windows + most_chunks - 1) / most_chunks);
+  windows.chunks = (plan.windows + windows.chunk - 1) / windows.chunk;
+  windows.found = carver.take<std::uint32_t>(most_chunks);
+  windows.hits = carver.take<std::uint32_t>(plan.windows);
+  return works;
+}
+
+bool same_tables(const Search& a, const Search& b) {
+  return a.scale_factor == b.scale_factor && a.win_stride == b.win_stride && a.padding == b.padding &&
+         a.min_size == b.min_size && a.max_size == b.max_size;
+}
+
+/// The least float that is not below: scores are floats here.
+float as_float(double threshold) {
+  const auto nearest = static_cast<float>(threshold);
+  return static_cast<double>(nearest) < threshold ? std::nextafter(nearest, std::numeric_limits<float>::infinity())
+                                                  : nearest;
+}
+
+}  // namespace
+
+struct DeviceFinder::Prepared {
+  int width, height;
+  Search search;
+  DeviceMemory memory;
+  std::size_t bytes;
+  Works works;
+
+  bool fits(int of_width, int of_height, const Search& of_search) const {
+    return width == of_width && height == of_height && same_tables(search, of_search);
+  }
+};
+
+DeviceFinder::DeviceFinder(std::vector<float> detector) : detector_(std::move(detector)) {}
+
+DeviceFinder::~DeviceFinder() = default;
+
+std::string DeviceFinder::prepare(int width, int height, const Search& search) {
+  if (prepared_ && prepared_->fits(width, height, search)) {
+    prepared_->search = search;
+    return {};
+  }
+  prepared_.reset();
+  if (detector_.size() != detector_size + 1)
+    return "the people detector takes " + std::to_string(detector_size + 1) + " coefficients";
+  try {
+    Plan plan;
+    if (std::string failure = make_plan(width, height, search, plan); !failure.empty())
+      return failure;
+    const std::vector<float4> coefficients = reordered(detector_);
+    std::vector<Upload> uploads;
+    Carver sizes(nullptr, alignment);
+    take_works(sizes, plan, coefficients, uploads);
+    std::string failure;
+    DeviceMemory memory = allocate(sizes.bytes(), failure);
+    if (!memory)
+      return failure;
+    uploads.clear();
+    Carver carver(memory.get(), alignment);
+    Works works = take_works(carver, plan, coefficients, uploads);
+    works.scores.bias = detector_[detector_size];
+    works.scores.win_stride = static_cast<std::uint32_t>(search.win_stride);
+    for (const Upload& upload : uploads)
+      if (const cudaError_t error = cudaMemcpy(upload.to, upload.from, upload.bytes, cudaMemcpyHostToDevice);
+          error != cudaSuccess)
+        return said(error);
+    prepared_.reset(new Prepared{width, height, search, std::move(memory), sizes.bytes(), works});
+  } catch (const std::bad_alloc&) {
+    return "no memory left for the tables of the people detector: raise min-size or win-stride";
+  }
+  return {};
+}
+
+std::string DeviceFinder::enqueue(const DeviceImage& image, const DeviceWindows& windows, CUstream_st* stream) {
+  if (!prepared_ || image.width != prepared_->width || image.height != prepared_->height)
+    return "the people detector was not prepared for a frame of this size";
+  Works works = prepared_->works;
+  works.zoom.frame = image;
+  works.windows.threshold = as_float(prepared_->search.hit_threshold);
+  works.windows.body = prepared_->search.body;
+  works.windows.out = windows;
+  if (works.windows.windows) {
+    launch_zoom(works.zoom, stream);
+    launch_blocks(works.blocks, stream);
+    launch_scores(works.scores, stream);
+  }
+  launch_windows(works.windows, stream);
+  const cudaError_t error = cudaGetLastError();
+  return error == cudaSuccess ? std::string() : said(error);
+}
+
+void DeviceFinder::release() {
+  prepared_.reset();
+}
+
+std::size_t DeviceFinder::device_bytes() const {
+  return prepared_ ? prepared_->bytes : 0;
+}
+
+std::uint32_t DeviceFinder::window_count() const {
+  return prepared_ ? prepared_->works.windows.windows : 0;
+}
+
+unsigned DeviceFinder::launches() {
+  return 3 + windows_launches;
+}
+
+}  // namespace crowd::hog
