@@ -4,23 +4,35 @@
 // Device memory, which is the host's. Included by cuda_runtime.h beside this. Everything is done when a call returns.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
 
+// Full of what is no number and no small count.
 template <typename T>
 cudaError_t cudaMalloc(T** memory, std::size_t bytes) {
-  *memory = static_cast<T*>(std::malloc(bytes ? bytes : 1));
+  constexpr std::size_t alignment = 256;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  void* made = std::aligned_alloc(alignment, rounded ? rounded : alignment);
+  *memory = static_cast<T*>(made);
+  if (!made)
+    return cudaErrorNotSupported;
+  std::memset(made, 0xFF, rounded);
   return cudaSuccess;
 }
 inline cudaError_t cudaFree(void* memory) {
   std::free(memory);
   return cudaSuccess;
 }
-inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
-  std::memcpy(to, from, bytes);
+inline cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  if (bytes)
+    std::memcpy(to, from, bytes);
   return cudaSuccess;
+}
+inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t) {
+  return cudaMemcpy(to, from, bytes, kind);
 }
 inline cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t) {
   std::memset(memory, value, bytes);

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The people detector's kernels against OpenCV on the CPU, without a GPU.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <opencv2/imgproc.hpp>
+#include <opencv2/objdetect.hpp>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "emulator.hpp"
+#include "opencv/hog.hpp"
+#include "opencv/windows.hpp"
+#include "pictures.hpp"
+
+namespace crowd::test {
+namespace {
+
+constexpr float near_enough = 2e-5F;
+
+/// Noise that is smooth over a few pixels, with edges.
+cv::Mat texture(cv::Size size, unsigned seed) {
+  std::mt19937 lots(seed);
+  cv::Mat_<std::uint8_t> picture(size);
+  for (auto& pixel : picture)
+    pixel = static_cast<std::uint8_t>(lots() >> 24);
+  cv::GaussianBlur(picture, picture, {}, 1.5 + seed % 3);
+  cv::normalize(picture, picture, 0, 255, cv::NORM_MINMAX);
+  for (int k = 0; k < 6; k++)
+    cv::rectangle(picture, cv::Point(lots() % size.width, lots() % size.height),
+                  cv::Point(lots() % size.width, lots() % size.height), lots() % 256, k % 2 ? 1 : 3);
+  return picture;
+}
+
+struct Found {
+  std::uint32_t count = 0;
+  std::vector<Window> windows;
+};
+
+Found find(hog::DeviceFinder& finder, const hog::DeviceImage& image, const Search& search, std::uint32_t capacity) {
+  EXPECT_EQ(finder.prepare(image.width, image.height, search), "");
+  constexpr float untouched = -12345;
+  struct alignas(16) Box {
+    float x1, y1, x2, y2;
+  };
+  std::vector<Box> boxes(capacity + 1, {untouched, untouched, untouched, untouched});
+  std::vector<float> scores(capacity + 1, untouched);
+  std::vector<std::int32_t> classes(capacity + 1, -1);
+  Found found;
+  EXPECT_EQ(finder.enqueue(image, {&found.count, &boxes[0].x1, scores.data(), classes.data(), capacity}, nullptr), "");
+  EXPECT_EQ(boxes[capacity].x1, untouched);
+  EXPECT_EQ(scores[capacity], untouched);
+  const std::uint32_t stored = std::min(found.count, capacity);
+  for (std::uint32_t i = 0; i < stored; i++) {
+    found.windows.push_back({boxes[i].x1, boxes[i].y1, boxes[i].x2, boxes[i].y2, scores[i]});
+    EXPECT_EQ(classes[i], 0);
+  }
+  for (std::uint32_t i = stored; i < capacity; i++)
+    EXPECT_EQ(scores[i], untouched);
+  return found;
+}
+
+hog::DeviceImage image_of(const cv::Mat& grey) {
+  return {grey.data, static_cast<std::ptrdiff_t>(grey.step), grey.cols, grey.rows};
+}
+
+std::vector<Window> expected(const cv::Mat& grey, const Search& search) {
+  std::vector<Window> windows;
+  make_people_finder()->find(grey, search, windows);
+  return windows;
+}
+
+/// Returns the greatest difference of scores; the rest has to be equal.
+float compare(const std::vector<Window>& expected, const std::vector<Window>& found) {
+  EXPECT_EQ(expected.size(), found.size());
+  float most = 0;
+  for (std::size_t i = 0; i < std::min(expected.size(), found.size()); i++) {
+    Window with_score = found[i];
+    with_score.score = expected[i].score;
+    EXPECT_EQ(with_score, expected[i]) << "window " << i;
+    if (with_score != expected[i])
+      break;
+    const float difference = std::abs(found[i].score - expected[i].score);
+    most = difference <= most ? most : difference;
+  }
+  return most;
+}
+
+constexpr double any_score = -10;
+
+struct Case {
+  const char* name;
+  cv::Size size;
+  Search search;
+  unsigned seed;
+  bool some = true;  ///< windows there are
+};
+
+void PrintTo(const Case& it, std::ostream* out) {
+  *out << it.name << " seed=" << it.seed;
+}
+
+class Hog : public testing::TestWithParam<Case> {
+ protected:
+  Hog() : finder_(cv::HOGDescriptor::getDefaultPeopleDetector()) {}
+  hog::DeviceFinder finder_;
+};
+
+TEST_P(Hog, scores_all_windows_as_opencv_does) {
+  const Case& it = GetParam();
+  const cv::Mat grey = texture(it.size, it.seed);
+  const auto windows = expected(grey, it.search);
+  const Found found = find(finder_, image_of(grey), it.search, 1 << 17);
+  EXPECT_EQ(found.count, windows.size());
+  EXPECT_EQ(!windows.empty(), it.some);
+  EXPECT_EQ(finder_.window_count(), windows.size());
+  const float most = compare(windows, found.windows);
+  EXPECT_LE(most, near_enough);
+  std::printf("%s, %dx%d, seed %u: %zu windows, greatest difference of scores %.3g\n", it.name, it.size.width,
+              it.size.height, it.seed, windows.size(), static_cast<double>(most));
+}
+
+const Case cases[] = {
+    {"own size", {64, 128}, {.padding = 0, .hit_threshold = any_score, .min_size = 128}, 1},
+    {"own size, padded", {64, 128}, {.hit_threshold = any_score, .min_size = 128}, 2},
+    {"default zoom", {97, 171}, {.hit_threshold = any_score}, 3},
+    {"padding 16, window", {97, 171}, {.padding = 16, .hit_threshold = any_score, .min_size = 128, .body = false}, 4},
+    {"padding 3 of stride 8", {97, 171}, {.padding = 3, .hit_threshold = any_score, .min_size = 128}, 5},
+    {"stride 4", {97, 171}, {.win_stride = 4, .padding = 3, .hit_threshold = any_score, .min_size = 128}, 6},
+    {"stride 16", {200, 160}, {.win_stride = 16, .hit_threshold = any_score, .min_size = 100}, 7},
+    {"stride 12", {97, 171}, {.win_stride = 12, .hit_threshold = any_score, .min_size = 120}, 8},
+    {"stride 5", {70, 136}, {.win_stride = 5, .padding = 1, .hit_threshold = any_score, .min_size = 128}, 9},
+    {"stride 1", {66, 130}, {.win_stride = 1, .padding = 0, .hit_threshold = any_score, .min_size = 128}, 10},
+    {"stride 64", {200, 160}, {.win_stride = 64, .padding = 64, .hit_threshold = any_score, .min_size = 128}, 11},
+    {"area zoom", {300, 301}, {.scale_factor = 1.2, .hit_threshold = any_score, .min_size = 173}, 12},
+    {"zoom 1/2", {201, 283}, {.scale_factor = 1.01, .hit_threshold = any_score, .min_size = 256}, 13},
+    {"zoom 1/3", {260, 401}, {.hit_threshold = any_score, .min_size = 384}, 14},
+    {"zoom 2", {80, 150}, {.scale_factor = 1.5, .hit_threshold = any_score, .min_size = 64}, 15},
+    {"largest size", {200, 160}, {.hit_threshold = any_score, .max_size = 100}, 16},
+    {"several tiles wide", {1100, 130}, {.scale_factor = 2, .hit_threshold = any_score, .min_size = 128}, 17},
+    {"small scale factor", {97, 171}, {.scale_factor = 1.01, .hit_threshold = any_score, .min_size = 128}, 18},
+    {"too small a frame", {40, 171}, {.hit_threshold = any_score, .min_size = 128}, 19, false},
+    {"no size", {97, 171}, {.hit_threshold = any_score, .min_size = 128, .max_size = 100}, 20, false},
+};
+INSTANTIATE_TEST_SUITE_P(Case, Hog, testing::ValuesIn(cases));
+
+class HogFrame : public Hog {};
+TEST_F(HogFrame, finds_the_person_drawn) {
+  cv::Mat picture(200, 140, CV_8U, cv::Scalar(190));
+  draw_person(picture, {70, 100}, 1, 40);
+  cv::GaussianBlur(picture, picture, {}, 1.2);
+  const Search search{.hit_threshold = 0.2, .min_size = 110};
+  const auto windows = expected(picture, search);
+  const Found found = find(finder_, image_of(picture), search, 512);
+  EXPECT_GT(windows.size(), 5u);
+  EXPECT_LE(compare(windows, found.windows), near_enough);
+}
+
+TEST_F(HogFrame, keeps_the_best_where_there_is_no_room) {
+  const cv::Mat grey = texture({97, 171}, 31);
+  const Search search{.hit_threshold = any_score};
+  const auto all = find(finder_, image_of(grey), search, 1 << 16).windows;
+  ASSERT_GT(all.size(), 1100u);
+  for (const std::uint32_t capacity : {1u, 17u, 1099u}) {
+    auto best = all;
+    keep_best(best, capacity);
+    const Found found = find(finder_, image_of(grey), search, capacity);
+    EXPECT_EQ(found.count, all.size());
+    EXPECT_EQ(found.windows, best) << capacity;
+  }
+}
+
+TEST_F(HogFrame, keeps_the_first_of_equals) {
+  const cv::Mat flat(171, 97, CV_8U, cv::Scalar(90));
+  const Search search{.hit_threshold = any_score};
+  const auto all = find(finder_, image_of(flat), search, 1 << 16).windows;
+  ASSERT_GT(all.size(), 100u);
+  auto best = all;
+  keep_best(best, 70);
+  EXPECT_EQ(find(finder_, image_of(flat), search, 70).windows, best);
+}
+
+TEST_F(HogFrame, takes_the_luma_of_colours) {
+  const cv::Mat red = texture({70, 140}, 41), green = texture({70, 140}, 42), blue = texture({70, 140}, 43);
+  cv::Mat pixels, grey;
+  cv::merge(std::vector{red, green, blue, red}, pixels);
+  cv::cvtColor(pixels, grey, cv::COLOR_RGBA2GRAY);
+  const Search search{.hit_threshold = any_score};
+  hog::DeviceImage image = image_of(pixels);
+  image.pixel_bytes = 4;
+  image.green = 1;
+  image.blue = 2;
+  EXPECT_LE(compare(expected(grey, search), find(finder_, image, search, 4096).windows), near_enough);
+}
+
+TEST_F(HogFrame, has_a_threshold_that_may_change_without_tables) {
+  const cv::Mat grey = texture({97, 171}, 51);
+  Search search{.hit_threshold = any_score, .min_size = 128};
+  const auto all = find(finder_, image_of(grey), search, 4096).windows;
+  search.hit_threshold = static_cast<double>(all[all.size() / 2].score);
+  search.body = false;
+  const auto some = find(finder_, image_of(grey), search, 4096).windows;
+  EXPECT_LT(some.size(), all.size());
+  for (const Window& window : some)
+    EXPECT_GE(window.score, search.hit_threshold);
+  EXPECT_GT(some[0].x2 - some[0].x1, all[0].x2 - all[0].x1);
+}
+
+TEST_F(HogFrame, gives_one_answer_in_any_order_of_threads) {
+  const cv::Mat grey = texture({97, 171}, 61);
+  const Search search{.hit_threshold = any_score, .min_size = 128};
+  const auto first = find(finder_, image_of(grey), search, 30).windows;
+  for (std::uint64_t order = 0; order < 5; order++) {
+    emulator::seed(order);
+    EXPECT_EQ(find(finder_, image_of(grey), search, 30).windows, first) << "order " << order;
+  }
+}
+
+TEST_F(HogFrame, refuses_with_a_remedy) {
+  EXPECT_NE(finder_.prepare(3840, 2160, {.min_size = 10}).find("Raise min-size"), std::string::npos);
+  EXPECT_NE(finder_.enqueue({nullptr, 0, 3840, 2160}, {}, nullptr), "");
+  EXPECT_NE(finder_.prepare(3840, 2160, {.scale_factor = 1.01, .win_stride = 1, .min_size = 60}).find("win-stride"),
+            std::string::npos);
+  EXPECT_NE(hog::DeviceFinder({1, 2, 3}).prepare(64, 128, {}), "");
+}
+
+}  // namespace
+}  // namespace crowd::test
