@@ -20,6 +20,10 @@
  * are never written. Every frame gets a meta, also with no window in it. Windows are in a fixed order (small to large,
  * top to bottom, left to right), so the result does not depend on the number of OpenCV's threads.
  *
+ * Frames in CUDA memory (NV12, RGBA) are searched for people there, by kernels that find the same windows; scores
+ * differ by rounding, some 1e-6. Candidates and their number stay in CUDA memory, and nobody waits. There is always
+ * room for #crowddetect:max-candidates; crowdnms counts what was found and what was beyond, `stats` do not.
+ *
  * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead.
  *
  * A frame that OpenCV cannot search goes on with no candidates and is counted in `failures` of #crowddetect:stats.
@@ -48,6 +52,8 @@
 #include <vector>
 
 #include "detectsettings.hpp"
+#include "device.hpp"
+#include "devicepeople.hpp"
 #include "luma.hpp"
 #include "memorypool.hpp"
 #include "transform.hpp"
@@ -79,6 +85,9 @@ struct Found {
 /** Lives from start to stop. */
 struct State {
   std::unique_ptr<crowd::WindowFinder> finder;
+  crowd::DevicePeople device_people;
+  bool people = false;
+  bool on_device = false;  ///< frames are in CUDA memory
   std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> labels{nullptr, g_ptr_array_unref};
   GstVideoInfo info{};
   cv::Mat grey;
@@ -102,12 +111,6 @@ struct _GstCrowdDetect {
   GstBaseTransform parent;
   GstCrowdDetectImpl* impl;
 };
-
-#define CAPS GST_VIDEO_CAPS_MAKE(CROWD_LUMA_FORMATS)
-static GstStaticPadTemplate sink_template =
-    GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS(CAPS));
-static GstStaticPadTemplate src_template =
-    GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS(CAPS));
 
 G_DEFINE_FINAL_TYPE(GstCrowdDetect, gst_crowd_detect, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(crowddetect, "crowddetect", GST_RANK_NONE, GST_TYPE_CROWD_DETECT)
@@ -162,6 +165,7 @@ static gboolean gst_crowd_detect_start(GstBaseTransform* transform) {
   GST_OBJECT_UNLOCK(self);
   auto state = std::make_unique<State>();
   const bool people = model.detector == crowd::DETECTOR_PEOPLE;
+  state->people = people;
   if (people)
     state->finder = crowd::make_people_finder();
   else if (!gst_crowd_detect_load_cascade(self, *state, model))
@@ -181,6 +185,15 @@ static gboolean gst_crowd_detect_stop(GstBaseTransform* transform) {
 static gboolean gst_crowd_detect_set_caps(GstBaseTransform* transform, GstCaps* caps, GstCaps*) {
   State& state = *GST_CROWD_DETECT(transform)->impl->state;
   state.found = {};
+  state.on_device = crowd::is_on_device(caps);
+  if (state.on_device && !state.people) {
+    GST_ELEMENT_ERROR(
+        transform, STREAM, FORMAT,
+        ("Faces are searched for in system memory only, and these frames are in CUDA memory. Put cudadownload "
+         "before crowddetect, or set detector=people."),
+        (nullptr));
+    return FALSE;
+  }
   return gst_video_info_from_caps(&state.info, caps);
 }
 
@@ -228,6 +241,36 @@ static Found gst_crowd_detect_pack(State& state, std::size_t count, guint max_ca
   return found;
 }
 
+static void gst_crowd_detect_warn(GstCrowdDetect* self, State& state, const std::string& failure) {
+  if (!failure.empty() && !std::exchange(state.warned, true))
+    GST_WARNING_OBJECT(self, "a frame was not searched, see failures in stats: %s", failure.c_str());
+}
+
+/** The same on the device, which alone knows what it found; false if CUDA failed. */
+static bool gst_crowd_detect_search_device(GstCrowdDetect* self, State& state, GstBuffer* buffer,
+                                           const crowd::PerFrame& settings) {
+  using Outcome = crowd::DevicePeople::Outcome;
+  const gint64 begin = g_get_monotonic_time();
+  state.found = {};
+  state.found.capacity = settings.max_candidates;
+  const Outcome outcome =
+      state.device_people.find(buffer, state.info, settings.search, settings.max_candidates, state.found.memory);
+  const gint64 end = g_get_monotonic_time();
+  const bool failure = outcome != Outcome::found;
+  GST_OBJECT_LOCK(self);
+  Stats& stats = self->impl->stats;
+  stats.searched++;
+  stats.failures += failure ? 1 : 0;
+  stats.search_us += static_cast<guint64>(end - begin);
+  GST_OBJECT_UNLOCK(self);
+  if (outcome == Outcome::dropped) {
+    gst_crowd_detect_warn(self, state, state.device_people.problem());
+    state.windows.clear();
+    state.found = gst_crowd_detect_pack(state, 0, settings.max_candidates);
+  }
+  return outcome != Outcome::failed;
+}
+
 /** Searches the frame, leaves what it held in state.found and counts. */
 static void gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer,
                                     const crowd::PerFrame& settings) {
@@ -237,8 +280,7 @@ static void gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffe
   crowd::keep_best(state.windows, settings.max_candidates);
   state.found = gst_crowd_detect_pack(state, count, settings.max_candidates);
   const gint64 end = g_get_monotonic_time();
-  if (!failure.empty() && !std::exchange(state.warned, true))
-    GST_WARNING_OBJECT(self, "a frame was not searched, see failures in stats: %s", failure.c_str());
+  gst_crowd_detect_warn(self, state, failure);
   GST_LOG_OBJECT(self, "%zu windows in %" G_GINT64_FORMAT " us", count, end - begin);
   GST_OBJECT_LOCK(self);
   Stats& stats = self->impl->stats;
@@ -257,8 +299,18 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
   const crowd::PerFrame settings = self->impl->settings.per_frame;
   self->impl->stats.frames++;
   GST_OBJECT_UNLOCK(self);
-  if (!state.found.memory || ++state.found.age >= settings.interval)
-    gst_crowd_detect_search(self, state, buffer, settings);
+  if (!state.found.memory || ++state.found.age >= settings.interval) {
+    if (!state.on_device) {
+      gst_crowd_detect_search(self, state, buffer, settings);
+    } else if (!gst_crowd_detect_search_device(self, state, buffer, settings)) {
+      GST_ELEMENT_ERROR(self, RESOURCE, FAILED,
+                        ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "
+                         "(dmesg | grep NVRM).",
+                         state.device_people.problem().c_str()),
+                        (nullptr));
+      return GST_FLOW_ERROR;
+    }
+  }
   if (!state.found.memory) {
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("No memory left for the candidates of a frame."), (nullptr));
     return GST_FLOW_ERROR;
@@ -309,6 +361,15 @@ static void gst_crowd_detect_finalize(GObject* object) {
   G_OBJECT_CLASS(gst_crowd_detect_parent_class)->finalize(object);
 }
 
+static void gst_crowd_detect_add_templates(GstElementClass* element_class) {
+  GstCaps* caps = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(CROWD_LUMA_FORMATS));
+  if (crowd::DevicePeople::is_available())
+    gst_caps_append(caps, crowd::device_caps());
+  gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+}
+
 static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
   auto* object_class = G_OBJECT_CLASS(klass);
   auto* element_class = GST_ELEMENT_CLASS(klass);
@@ -324,8 +385,7 @@ static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
   gst_element_class_set_static_metadata(element_class, "Crowd detector", "Filter/Analyzer/Video",
                                         "Attaches the raw windows of OpenCV's people and face detectors as candidates",
                                         "gst-crowd authors");
-  gst_element_class_add_static_pad_template(element_class, &sink_template);
-  gst_element_class_add_static_pad_template(element_class, &src_template);
+  gst_crowd_detect_add_templates(element_class);
   gst_type_mark_as_plugin_api(crowd::detector_type(), static_cast<GstPluginAPIFlags>(0));
   gst_type_mark_as_plugin_api(crowd::fit_type(), static_cast<GstPluginAPIFlags>(0));
 

@@ -153,6 +153,7 @@ std::string DeviceFinder::prepare(int width, int height, const Search& search) {
     return {};
   }
   prepared_.reset();
+  cuda_failed_ = false;
   if (detector_.size() != detector_size + 1)
     return "the people detector takes " + std::to_string(detector_size + 1) + " coefficients";
   try {
@@ -165,6 +166,7 @@ std::string DeviceFinder::prepare(int width, int height, const Search& search) {
     take_works(sizes, plan, coefficients, uploads);
     std::string failure;
     DeviceMemory memory = allocate(sizes.bytes(), failure);
+    cuda_failed_ = !memory;
     if (!memory)
       return failure;
     uploads.clear();
@@ -174,8 +176,10 @@ std::string DeviceFinder::prepare(int width, int height, const Search& search) {
     works.scores.win_stride = static_cast<std::uint32_t>(search.win_stride);
     for (const Upload& upload : uploads)
       if (const cudaError_t error = cudaMemcpy(upload.to, upload.from, upload.bytes, cudaMemcpyHostToDevice);
-          error != cudaSuccess)
+          error != cudaSuccess) {
+        cuda_failed_ = true;
         return said(error);
+      }
     prepared_.reset(new Prepared{width, height, search, std::move(memory), sizes.bytes(), works});
   } catch (const std::bad_alloc&) {
     return "no memory left for the tables of the people detector: raise min-size or win-stride";
@@ -198,6 +202,7 @@ std::string DeviceFinder::enqueue(const DeviceImage& image, const DeviceWindows&
   }
   launch_windows(works.windows, stream);
   const cudaError_t error = cudaGetLastError();
+  cuda_failed_ = error != cudaSuccess;
   return error == cudaSuccess ? std::string() : said(error);
 }
 

@@ -60,6 +60,12 @@ class DeviceFinder {
   /// nothing. Empty, or what CUDA said.
   std::string enqueue(const DeviceImage& image, const DeviceWindows& windows, CUstream_st* stream);
 
+  /// Whether what prepare() or enqueue() last said is that CUDA failed, out of memory included; else it is about the
+  /// frame and the search.
+  bool cuda_failed() const {
+    return cuda_failed_;
+  }
+
   /// Frees the device memory, which no frame under way may still need.
   void release();
 
@@ -71,6 +77,7 @@ class DeviceFinder {
   struct Prepared;
   std::vector<float> detector_;
   std::unique_ptr<Prepared> prepared_;
+  bool cuda_failed_ = false;
 };
 
 }  // namespace crowd::hog
