@@ -93,9 +93,13 @@ __device__ void merge(Block<rest_rows>& block, Strip<rest_rows>& strip) {
   }
 }
 
-/// Paints a list. The threads of the first share keep the picture.
-template <int rest_rows, typename Item>
-__device__ void paint_list(Block<rest_rows>& block, const Item* list, unsigned size, Strip<rest_rows>& strip) {
+/// Paints the items that a source has listed. The threads of the first share keep the picture.
+template <int rest_rows, typename Source>
+__device__ void paint_list(Block<rest_rows>& block, const Source& source, unsigned size, Strip<rest_rows>& strip) {
+  auto* const list = block.list(source);
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < size; i += threads)
+    source.make(list[i]);
   __syncthreads();
   const bool divided = size >= shared_from;
   const unsigned first = divided ? block.share * size / shares : 0;
@@ -111,14 +115,17 @@ __device__ void paint_list(Block<rest_rows>& block, const Item* list, unsigned s
 template <int rest_rows, typename Source>
 __device__ unsigned list_round(Block<rest_rows>& block, const Source& source, std::uint32_t base, unsigned size) {
   auto* const list = block.list(source);
-  const std::uint32_t n = source.size();
   const std::uint32_t mine = base + block.warp * Source::batch * 32 + block.lane;
+  // All at once, since memory is far.
+  float4 boxes[Source::batch];
+#pragma unroll
+  for (int k = 0; k < Source::batch; ++k)
+    boxes[k] = source.load(mine + 32 * k);
   unsigned votes[Source::batch];
   unsigned found = 0;
 #pragma unroll
   for (int k = 0; k < Source::batch; ++k) {
-    const std::uint32_t place = mine + 32 * k;
-    votes[k] = __ballot_sync(~0U, place < n && source.touches(place));
+    votes[k] = __ballot_sync(~0U, source.touches(mine + 32 * k, boxes[k]));
     found += __popc(votes[k]);
   }
   unsigned* const counts = block.shared.counts[block.round++ % 2];
@@ -133,7 +140,7 @@ __device__ unsigned list_round(Block<rest_rows>& block, const Source& source, st
 #pragma unroll
   for (int k = 0; k < Source::batch; ++k) {
     if (votes[k] >> block.lane & 1)
-      source.make(mine + 32 * k, list[at + __popc(votes[k] & low_bits(static_cast<int>(block.lane)))]);
+      list[at + __popc(votes[k] & low_bits(static_cast<int>(block.lane)))].place = mine + 32 * k;
     at += __popc(votes[k]);
   }
   return size;
@@ -152,7 +159,7 @@ __device__ bool paint_source(Block<rest_rows>& block, const Source& source, Stri
     any |= size > 0;
     const bool last = n - base <= step;
     if (size > 0 && (last || size > room_of(list) - step)) {
-      paint_list(block, list, size, strip);
+      paint_list(block, source, size, strip);
       size = 0;
     }
   }
@@ -224,7 +231,7 @@ __device__ void write_tile(Block<rest_rows>& block, const Strip<rest_rows>& stri
 }
 
 template <int rest_rows>
-__global__ void __launch_bounds__(threads) paint_tiles(PaintJob job) {
+__global__ void __launch_bounds__(threads, rest_rows == 2 ? 3 : 4) paint_tiles(PaintJob job) {
   __shared__ Shared<rest_rows> shared;
   Block<rest_rows> block(job, shared);
   Strip<rest_rows> strip;

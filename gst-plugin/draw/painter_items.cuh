@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What is painted: outlines and texts, each a source of items in painting order. A source says which of its items touch
-// a tile, and makes them for it.
+// What is painted: outlines and texts, each a source of items in painting order, one for each place. A source says
+// which of its items touch a tile, and makes them for it.
 #pragma once
 
 #include "painter_planes.cuh"
@@ -13,9 +13,18 @@ __device__ inline std::uint32_t size_of(const DeviceBoxes& boxes) {
   return boxes.count ? min(*boxes.count, boxes.capacity) : 0;
 }
 
+/// A box as it is in memory.
+__device__ inline float4 load_box(const DeviceBoxes& boxes, std::uint32_t index) {
+  return reinterpret_cast<const float4*>(boxes.boxes)[index];
+}
+
+/// A box of no place; it is not drawn.
+__device__ inline float4 no_box() {
+  return {0, 0, 0, 0};
+}
+
 /// False if it is not drawn, whatever the frame.
-__device__ inline bool read_box(const DeviceBoxes& boxes, std::uint32_t index, PixelBox& pixels) {
-  const float4 box = reinterpret_cast<const float4*>(boxes.boxes)[index];
+__device__ inline bool find_pixels(const DeviceBoxes& boxes, const float4& box, PixelBox& pixels) {
   const float x1 = box.x * boxes.scale_x, x2 = box.z * boxes.scale_x;
   const float y1 = box.y * boxes.scale_y, y2 = box.w * boxes.scale_y;
   if (!is_drawable(x1, y1, x2, y2))
@@ -68,9 +77,16 @@ struct Area {
   }
 };
 
-struct OutlineItem {
+/// An item is listed by its place and then made, all items of a list at the same time.
+struct ListedItem {
+  union {
+    std::uint32_t place;
+    unsigned color;
+  };
+};
+
+struct OutlineItem : ListedItem {
   Area outer, hole;
-  unsigned color;
 };
 
 /// The outlines of candidates, then those of survivors from the last to the first.
@@ -94,11 +110,14 @@ struct OutlineSource {
   __device__ std::uint32_t index(std::uint32_t place) const {
     return is_candidate(place) ? place : survivors - 1 - (place - candidates);
   }
+  __device__ float4 load(std::uint32_t place) const {
+    return place < size() ? load_box(layer(place).boxes, index(place)) : no_box();
+  }
   /// The part in the tile.
-  __device__ bool cut(std::uint32_t place, Outline& part) const {
+  __device__ bool cut(std::uint32_t place, const float4& box, Outline& part) const {
     const BoxLayer& from = layer(place);
     PixelBox pixels;
-    if (!read_box(from.boxes, index(place), pixels))
+    if (!find_pixels(from.boxes, box, pixels))
       return false;
     const Outline whole = outline_of(pixels, from.thickness);
     part = {intersection(whole.outer, tile), intersection(whole.hole, tile)};
@@ -106,13 +125,14 @@ struct OutlineSource {
                           part.outer.x2 == part.hole.x2 && part.outer.y2 == part.hole.y2;
     return !is_empty(part.outer) && !all_hole;
   }
-  __device__ bool touches(std::uint32_t place) const {
+  __device__ bool touches(std::uint32_t place, const float4& box) const {
     Outline part;
-    return cut(place, part);
+    return cut(place, box, part);
   }
-  __device__ void make(std::uint32_t place, Item& item) const {
+  __device__ void make(Item& item) const {
+    const std::uint32_t place = item.place;
     Outline part;
-    cut(place, part);
+    cut(place, load(place), part);
     item.outer.set(tile, part.outer);
     item.hole.set(tile, part.hole);
     item.color = color_of(job, layer(place), index(place));
@@ -120,11 +140,11 @@ struct OutlineSource {
 };
 
 /// A text on its background. It begins with glyphs of the label table and goes on with its own.
-struct TextItem {
+struct TextItem : ListedItem {
   Area background;
   int x, y;  ///< of the background's corner, from that of the tile
   int scale;
-  unsigned color, ink;
+  unsigned ink;
   const std::uint8_t* label;
   int label_length;
   int tail_length;
@@ -185,6 +205,9 @@ struct TextSource {
   __device__ int scale(std::uint32_t place) const {
     return is_summary(place) ? summary_scale * job.scale : job.scale;
   }
+  __device__ float4 load(std::uint32_t place) const {
+    return place < size() && !is_summary(place) ? load_box(job.survivors.boxes, index(place)) : no_box();
+  }
   __device__ const LabelEntry* shown_label(std::uint32_t place) const {
     return is_summary(place) || !job.parts.labels ? nullptr : label_of(job, job.survivors.boxes, index(place));
   }
@@ -211,10 +234,10 @@ struct TextSource {
                              : label_box(pixels, characters, job.scale, job.width);
   }
   /// The whole background; false if it does not touch the tile.
-  __device__ bool find(std::uint32_t place, PixelBox& whole) const {
+  __device__ bool find(std::uint32_t place, const float4& box, PixelBox& whole) const {
     PixelBox pixels{};
     if (!is_summary(place) &&
-        (!read_box(job.survivors.boxes, index(place), pixels) || !is_visible(pixels, job.width, job.height)))
+        (!find_pixels(job.survivors.boxes, box, pixels) || !is_visible(pixels, job.width, job.height)))
       return false;
     // Most are above or below the tile, whatever they say.
     const PixelBox empty = background(place, pixels, 0);
@@ -224,13 +247,14 @@ struct TextSource {
     whole = background(place, pixels, characters);
     return characters > 0 && !is_empty(intersection(whole, tile));
   }
-  __device__ bool touches(std::uint32_t place) const {
+  __device__ bool touches(std::uint32_t place, const float4& box) const {
     PixelBox whole;
-    return find(place, whole);
+    return find(place, box, whole);
   }
-  __device__ void make(std::uint32_t place, Item& item) const {
+  __device__ void make(Item& item) const {
+    const std::uint32_t place = item.place;
     PixelBox whole{};
-    find(place, whole);
+    find(place, load(place), whole);
     item.background.set(tile, intersection(whole, tile));
     item.x = whole.x1 - tile.x1;
     item.y = whole.y1 - tile.y1;

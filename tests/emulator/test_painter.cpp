@@ -58,7 +58,7 @@ TEST_P(Painter, paints_what_the_host_paints) {
   constexpr struct {
     int width, height;
     std::uint64_t seeds;
-  } sizes[] = {{1, 1, 40}, {3, 5, 40}, {64, 48, 40}, {97, 61, 60}, {300, 40, 30}, {130, 200, 20}};
+  } sizes[] = {{1, 1, 40}, {3, 5, 40}, {64, 48, 40}, {97, 61, 60}, {300, 40, 30}, {130, 200, 20}, {1700, 20, 12}};
   for (const auto& [width, height, seeds] : sizes)
     for (std::uint64_t seed = 1; seed <= seeds; seed++) {
       SCOPED_TRACE(std::to_string(width) + "x" + std::to_string(height) + " seed " + std::to_string(seed));
