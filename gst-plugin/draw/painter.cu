@@ -17,8 +17,6 @@ constexpr int strips = tile_words * tile_size / 2;
 constexpr int strip_warps = strips / 32;
 /// Parts of a list that are painted at the same time.
 constexpr int shares = warps / strip_warps;
-/// A list of fewer is not worth a division.
-constexpr int shared_from = 12;
 static_assert(tile_size / 2 == 32, "a lane for each pair of rows");
 
 constexpr int outline_room = 1152;
@@ -101,7 +99,7 @@ __device__ void paint_list(Block<rest_rows>& block, const Source& source, unsign
   for (unsigned i = threadIdx.x; i < size; i += threads)
     source.make(list[i]);
   __syncthreads();
-  const bool divided = size >= shared_from;
+  const bool divided = size >= Source::divided_from;
   const unsigned first = divided ? block.share * size / shares : 0;
   const unsigned end = divided ? (block.share + 1) * size / shares : block.share == 0 ? size : 0;
   for (unsigned i = first; i < end; ++i)

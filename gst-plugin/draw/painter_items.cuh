@@ -92,7 +92,8 @@ struct OutlineItem : ListedItem {
 /// The outlines of candidates, then those of survivors from the last to the first.
 struct OutlineSource {
   using Item = OutlineItem;
-  static constexpr int batch = 4;  ///< that a thread looks at between barriers
+  static constexpr int batch = 4;              ///< that a thread looks at between barriers
+  static constexpr unsigned divided_from = 6;  ///< items of a list, of which fewer are not worth a division
 
   const PaintJob& job;
   PixelBox tile;
@@ -187,6 +188,7 @@ struct TailText {
 struct TextSource {
   using Item = TextItem;
   static constexpr int batch = 1;
+  static constexpr unsigned divided_from = 2;
 
   const PaintJob& job;
   PixelBox tile;
@@ -276,24 +278,31 @@ __device__ void paint_item(const PaintJob& job, const OutlineItem& item, StripPl
   strip.fill(pixels(at.y), pixels(at.y + 1), item.color, job.rest_pairs);
 }
 
-/// The pixels of a row of dots, its leftmost one in the highest of five bits, that begins at a bit of a word.
-__device__ inline unsigned pixels_of(unsigned dots, int first, int scale) {
-  unsigned pixels = 0;
-  for (int column = 0; column < glyph_width; ++column)
-    if (dots >> (glyph_width - 1 - column) & 1)
-      pixels |= bits_between(first + column * scale, first + (column + 1) * scale);
-  return pixels;
-}
-
 /// Which row of a glyph's dots a row of pixels shows; glyph_height: none.
 __device__ inline int dot_row(const TextItem& item, int y) {
   const int row = y < item.y ? -1 : (y - item.y) / item.scale - 1;
   return row >= 0 && row < glyph_height ? row : glyph_height;
 }
 
-__device__ inline unsigned dots_of(std::uint64_t glyph, int row) {
-  return row < glyph_height ? static_cast<unsigned>(glyph >> 8 * row) : 0;
-}
+/// The ink of two rows of pixels.
+struct Ink {
+  unsigned upper, lower;
+
+  /// Adds rows of a glyph whose first dot begins at a bit of the word.
+  __device__ void add(std::uint64_t glyph, int upper_row, int lower_row, int begin, int scale) {
+    const unsigned upper_dots = upper_row < glyph_height ? static_cast<unsigned>(glyph >> 8 * upper_row) : 0;
+    const unsigned lower_dots = lower_row < glyph_height ? static_cast<unsigned>(glyph >> 8 * lower_row) : 0;
+    unsigned before = low_bits(begin);
+#pragma unroll
+    for (int column = 0; column < glyph_width; ++column) {
+      const unsigned after = low_bits(begin + (column + 1) * scale);
+      const unsigned dot = 1U << (glyph_width - 1 - column);
+      upper |= after & ~before & mask_if(upper_dots & dot);
+      lower |= after & ~before & mask_if(lower_dots & dot);
+      before = after;
+    }
+  }
+};
 
 template <int rest_rows>
 __device__ void paint_item(const PaintJob& job, const TextItem& item, StripPlace at, Strip<rest_rows>& strip) {
@@ -306,15 +315,12 @@ __device__ void paint_item(const PaintJob& job, const TextItem& item, StripPlace
   const int left = 32 * at.word - item.x;
   const int first = left < 0 ? 0 : max(left / item.scale - 1, 0) / glyph_advance;
   const int last = min((left + 31) / item.scale / glyph_advance, item.length() - 1);
-  unsigned upper_ink = 0, lower_ink = 0;
-  for (int i = first; i <= last; ++i) {
-    const std::uint64_t glyph = job.font[item.glyph(i)];
-    const int begin = character_left({0, 0, 0, 0}, i, item.scale) - left;
-    upper_ink |= pixels_of(dots_of(glyph, upper_row), begin, item.scale);
-    lower_ink |= pixels_of(dots_of(glyph, lower_row), begin, item.scale);
-  }
-  strip.row[0].paint(upper & upper_ink, item.ink);
-  strip.row[1].paint(lower & lower_ink, item.ink);
+  Ink ink{0, 0};
+  for (int i = first; i <= last; ++i)
+    ink.add(job.font[item.glyph(i)], upper_row, lower_row, character_left({0, 0, 0, 0}, i, item.scale) - left,
+            item.scale);
+  strip.row[0].paint(upper & ink.upper, item.ink);
+  strip.row[1].paint(lower & ink.lower, item.ink);
 }
 
 }  // namespace crowd::draw

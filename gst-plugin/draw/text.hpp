@@ -50,11 +50,15 @@ CROWD_HD void put_words(Text& text, const char* ascii) {
 
 template <typename Text>
 CROWD_HD void put_number(Text& text, std::uint32_t number) {
-  std::uint32_t unit = 1;
-  while (number / unit >= 10)
-    unit *= 10;
-  for (; unit > 0; unit /= 10)
-    text.put(static_cast<char>('0' + number / unit % 10));
+  std::uint64_t reversed = 0;  // four bits a digit
+  int digits = 0;
+  do {
+    reversed = reversed << 4 | number % 10;
+    number /= 10;
+    digits++;
+  } while (number > 0);
+  for (; digits > 0; digits--, reversed >>= 4)
+    text.put(static_cast<char>('0' + (reversed & 15)));
 }
 
 CROWD_HD inline bool is_finite(float value) {
