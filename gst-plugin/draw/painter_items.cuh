@@ -92,7 +92,7 @@ struct OutlineItem : ListedItem {
 /// The outlines of candidates, then those of survivors from the last to the first.
 struct OutlineSource {
   using Item = OutlineItem;
-  static constexpr int batch = 4;              ///< that a thread looks at between barriers
+  static constexpr int batch = 3;              ///< that a thread looks at between barriers
   static constexpr unsigned divided_from = 6;  ///< items of a list, of which fewer are not worth a division
 
   const PaintJob& job;
