@@ -25,7 +25,8 @@ class Memory {
   Upload upload() {
     return [this](const void* bytes, std::size_t size) {
       auto& copy = copies_.emplace_back(std::malloc(size + 1), std::free);
-      std::memcpy(copy.get(), bytes, size);
+      if (size > 0)
+        std::memcpy(copy.get(), bytes, size);
       return copy.get();
     };
   }
