@@ -117,6 +117,18 @@ Works take_works(Carver& carver, const Plan& plan, const std::vector<float4>& co
   return works;
 }
 
+cudaError_t upload_all(const std::vector<Upload>& uploads) {
+  for (const Upload& upload : uploads) {
+    if (upload.bytes == 0)
+      continue;
+    if (const cudaError_t error = cudaMemcpy(upload.to, upload.from, upload.bytes, cudaMemcpyHostToDevice);
+        error != cudaSuccess)
+      return error;
+  }
+  // Such a copy may return while it is still under way, and the frames' stream need not wait for it.
+  return cudaStreamSynchronize(nullptr);
+}
+
 bool same_tables(const Search& a, const Search& b) {
   return a.scale_factor == b.scale_factor && a.win_stride == b.win_stride && a.padding == b.padding &&
          a.min_size == b.min_size && a.max_size == b.max_size;
@@ -145,45 +157,48 @@ struct DeviceFinder::Prepared {
 
 DeviceFinder::DeviceFinder(std::vector<float> detector) : detector_(std::move(detector)) {}
 
-DeviceFinder::~DeviceFinder() = default;
+DeviceFinder::~DeviceFinder() {
+  release();
+}
 
 std::string DeviceFinder::prepare(int width, int height, const Search& search) {
   if (prepared_ && prepared_->fits(width, height, search)) {
     prepared_->search = search;
     return {};
   }
-  prepared_.reset();
+  release();
   cuda_failed_ = false;
   if (detector_.size() != detector_size + 1)
     return "the people detector takes " + std::to_string(detector_size + 1) + " coefficients";
   try {
     Plan plan;
-    if (std::string failure = make_plan(width, height, search, plan); !failure.empty())
-      return failure;
-    const std::vector<float4> coefficients = reordered(detector_);
-    std::vector<Upload> uploads;
-    Carver sizes(nullptr, alignment);
-    take_works(sizes, plan, coefficients, uploads);
-    std::string failure;
-    DeviceMemory memory = allocate(sizes.bytes(), failure);
-    cuda_failed_ = !memory;
-    if (!memory)
-      return failure;
-    uploads.clear();
-    Carver carver(memory.get(), alignment);
-    Works works = take_works(carver, plan, coefficients, uploads);
-    works.scores.bias = detector_[detector_size];
-    works.scores.win_stride = static_cast<std::uint32_t>(search.win_stride);
-    for (const Upload& upload : uploads)
-      if (const cudaError_t error = cudaMemcpy(upload.to, upload.from, upload.bytes, cudaMemcpyHostToDevice);
-          error != cudaSuccess) {
-        cuda_failed_ = true;
-        return said(error);
-      }
-    prepared_.reset(new Prepared{width, height, search, std::move(memory), sizes.bytes(), works});
+    std::string failure = make_plan(width, height, search, plan);
+    return failure.empty() ? prepare(width, height, search, plan) : failure;
   } catch (const std::bad_alloc&) {
     return "no memory left for the tables of the people detector: raise min-size or win-stride";
   }
+}
+
+std::string DeviceFinder::prepare(int width, int height, const Search& search, const Plan& plan) {
+  const std::vector<float4> coefficients = reordered(detector_);
+  std::vector<Upload> uploads;
+  Carver sizes(nullptr, alignment);
+  take_works(sizes, plan, coefficients, uploads);
+  std::string failure;
+  DeviceMemory memory = allocate(sizes.bytes(), failure);
+  cuda_failed_ = !memory;
+  if (!memory)
+    return failure;
+  uploads.clear();
+  Carver carver(memory.get(), alignment);
+  Works works = take_works(carver, plan, coefficients, uploads);
+  works.scores.bias = detector_[detector_size];
+  works.scores.win_stride = static_cast<std::uint32_t>(search.win_stride);
+  if (const cudaError_t error = upload_all(uploads); error != cudaSuccess) {
+    cuda_failed_ = true;
+    return said(error);
+  }
+  prepared_.reset(new Prepared{width, height, search, std::move(memory), sizes.bytes(), works});
   return {};
 }
 

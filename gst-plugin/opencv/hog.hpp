@@ -25,6 +25,8 @@ struct CUstream_st;
 
 namespace crowd::hog {
 
+struct Plan;
+
 /// A frame in device memory: a plane of 8-bit luma, or packed pixels with a byte for each of red, green and blue.
 struct DeviceImage {
   const std::uint8_t* data;
@@ -66,7 +68,7 @@ class DeviceFinder {
     return cuda_failed_;
   }
 
-  /// Frees the device memory, which no frame under way may still need.
+  /// Frees the device memory, which waits for what is done with it. The context has to be current.
   void release();
 
   std::size_t device_bytes() const;    ///< allocated
@@ -75,6 +77,7 @@ class DeviceFinder {
 
  private:
   struct Prepared;
+  std::string prepare(int width, int height, const Search& search, const Plan& plan);
   std::vector<float> detector_;
   std::unique_ptr<Prepared> prepared_;
   bool cuda_failed_ = false;

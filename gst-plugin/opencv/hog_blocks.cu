@@ -18,7 +18,7 @@ namespace {
 
 constexpr int segments = block_tile_columns + 1;
 constexpr unsigned threads = cell * segments;
-constexpr int shade_columns = cell * segments + 2;
+constexpr int shade_columns = static_cast<int>(threads) + 2;
 constexpr int shade_rows = cell + 2;
 constexpr int sums = 2 * bins;  ///< of a row: bins of either column of cells
 
@@ -59,52 +59,69 @@ __device__ int shade_index(int x) {
 
 __device__ float root(const BlocksWork& work, LevelTap x, LevelTap y) {
   constexpr unsigned fraction = (1U << level_tap_bits) - 1;
-  const std::uint8_t* pixel =
-      work.image + static_cast<std::ptrdiff_t>(y >> level_tap_bits) * work.pitch + (x >> level_tap_bits);
+  const auto pitch = static_cast<unsigned>(work.pitch);
+  const std::uint8_t* pixel = work.image + ((y >> level_tap_bits) * pitch + (x >> level_tap_bits));
   const unsigned right = x & fraction, left = 256 - right;
   const unsigned low = y & fraction, high = 256 - low;
   const unsigned above = pixel[0] * left + pixel[1] * right;
-  const unsigned below = pixel[work.pitch] * left + pixel[work.pitch + 1] * right;
+  const unsigned below = pixel[pitch] * left + pixel[pitch + 1] * right;
   return sqrtf(static_cast<float>((above * high + below * low + (1U << 15)) >> 16));
 }
 
-/// The pixels of 8 rows, and one more on each side.
-__device__ void load_shades(const BlocksWork& work, const Level& level, unsigned x, unsigned y, Shared& shared) {
-  for (int i = static_cast<int>(threadIdx.x); i < shade_rows * shade_columns; i += threads) {
-    const int row = i / shade_columns;
-    const int column = i % shade_columns;
-    const LevelTap x_tap = work.taps[level.x_taps + min(x + static_cast<unsigned>(column), level.width + 1)];
-    const LevelTap y_tap = work.taps[level.y_taps + min(y + static_cast<unsigned>(row), level.height + 1)];
-    shared.shades[row * shade_stride + shade_index(column)] = root(work, x_tap, y_tap);
+/// The pixels of 8 rows from `y` on, and one more on each side: a column for each thread, and two more. If they are not
+/// the `first` rows of the tile, the two above are there already.
+__device__ void load_shades(const BlocksWork& work, const Level& level, unsigned x, unsigned y, bool first,
+                            Shared& shared) {
+  const auto x_tap = [&](unsigned column) { return work.taps[level.x_taps + min(x + column, level.width + 1)]; };
+  const auto y_tap = [&](unsigned row) { return work.taps[level.y_taps + min(y + row, level.height + 1)]; };
+  float* shades = shared.shades + shade_index(static_cast<int>(threadIdx.x));
+  const LevelTap column = x_tap(threadIdx.x);
+#pragma unroll
+  for (int row = 0; row < 2; ++row)
+    shades[row * shade_stride] =
+        first ? root(work, column, y_tap(static_cast<unsigned>(row))) : shades[(row + cell) * shade_stride];
+#pragma unroll
+  for (int row = 2; row < shade_rows; ++row)
+    shades[row * shade_stride] = root(work, column, y_tap(static_cast<unsigned>(row)));
+  if (threadIdx.x < 2 * shade_rows) {
+    const unsigned row = threadIdx.x / 2, more = threads + threadIdx.x % 2;
+    shared.shades[row * shade_stride + static_cast<unsigned>(shade_index(static_cast<int>(more)))] =
+        root(work, x_tap(more), y_tap(row));
   }
 }
 
-/// Where between the middles of bins, from -0.5 to 9, a gradient points. The polynomial is that of cv::fastAtan2().
+/// Where between the middles of bins a gradient points, from -0.5 to 8.5, whichever end is ahead. The polynomial is
+/// that of cv::fastAtan2(), in bins.
 __device__ float bin_place(float dx, float dy) {
-  constexpr float degrees = 57.29577951308232F;
-  constexpr float p1 = 0.9997878412794807F * degrees, p3 = -0.3258083974640975F * degrees;
-  constexpr float p5 = 0.1555786518463281F * degrees, p7 = -0.04432655554792128F * degrees;
+  constexpr float turn = bins, quarter = turn / 2;
+  constexpr float radian = 2.8647889756541161F;
+  constexpr float p1 = 0.9997878412794807F * radian, p3 = -0.3258083974640975F * radian;
+  constexpr float p5 = 0.1555786518463281F * radian, p7 = -0.04432655554792128F * radian;
   constexpr float nothing = 2.220446049250313e-16F;
   const float ax = fabsf(dx), ay = fabsf(dy);
-  const float c = fminf(ax, ay) / (fmaxf(ax, ay) + nothing);
+  const float c = __fdividef(fminf(ax, ay), fmaxf(ax, ay) + nothing);
   const float cc = c * c;
   float angle = __fmaf_rn(__fmaf_rn(__fmaf_rn(cc, p7, p5), cc, p3), cc, p1) * c;
-  angle = ax >= ay ? angle : 90.F - angle;
-  angle = dx < 0 ? 180.F - angle : angle;
-  angle = dy < 0 ? 360.F - angle : angle;
-  constexpr float radians = 0.017453292519943295F, bins_per_radian = 2.8647889756541161F;
-  const float place = angle * radians * bins_per_radian - 0.5F;
-  return place >= bins ? place - bins : place;
+  angle = ax >= ay ? angle : quarter - angle;
+  angle = (dx < 0) == (dy < 0) ? angle : turn - angle;
+  return angle - 0.5F;
+}
+
+/// Not the root to the last bit, but without a branch for what is not in a picture.
+__device__ float magnitude_of(float dx, float dy) {
+  constexpr float nothing = 1e-30F;
+  const float square = __fmaf_rn(dx, dx, dy * dy);
+  return square * rsqrtf(square + nothing);
 }
 
 /// The share of a bin in what lies at a place. Bins go round: the first takes from beyond the last and vice versa.
 __device__ float share(float place, int bin) {
-  float near = 1.F - fabsf(place - static_cast<float>(bin));
+  const float near = __saturatef(1.F - fabsf(place - static_cast<float>(bin)));
   if (bin == 0)
-    near = fmaxf(near, place - (bins - 1));
+    return near + __saturatef(place - (bins - 1));
   if (bin == bins - 1)
-    near = fmaxf(near, -place);
-  return fmaxf(near, 0.F);
+    return near + __saturatef(-place);
+  return near;
 }
 
 /// Histograms of a segment: as left half of a block, by columns of cells, and as right half.
@@ -134,7 +151,7 @@ __device__ void sum_row(int row, int segment, Shared& shared) {
     const int x = cell * segment + at + 1;
     const float dx = shades[shade_index(x + 1)] - shades[shade_index(x - 1)];
     const float dy = shades[shade_index(x) + shade_stride] - shades[shade_index(x) - shade_stride];
-    add_pixel(halves, at, sqrtf(__fmaf_rn(dx, dx, dy * dy)), bin_place(dx, dy));
+    add_pixel(halves, at, magnitude_of(dx, dy), bin_place(dx, dy));
   }
 #pragma unroll
   for (int second = 0; second < 2; ++second)
@@ -236,7 +253,7 @@ __global__ void __launch_bounds__(threads) blocks_kernel(BlocksWork work) {
   const unsigned end_row = min(first_row + block_tile_rows, plane.rows);
   Upper upper{};
   for (unsigned group = first_row; group <= end_row; ++group) {
-    load_shades(work, level, plane.x + first_column * cell, plane.y + group * cell, shared);
+    load_shades(work, level, plane.x + first_column * cell, plane.y + group * cell, group == first_row, shared);
     __syncthreads();
     sum_row(row, segment, shared);
     __syncthreads();

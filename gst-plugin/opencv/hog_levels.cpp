@@ -36,7 +36,8 @@ int round_even(double value) {
   return static_cast<int>(std::lrint(value));
 }
 
-/// `outside`: beyond the edge the edge goes on by itself, otherwise by its two rows being the same one.
+/// `snap`, as for columns: beyond an edge is all that at the edge. Rows keep two weights there, for the same row twice,
+/// which rounds otherwise.
 std::vector<ZoomTap> linear_taps(int from, int to, double scale, bool snap) {
   constexpr float one = 2048;
   std::vector<ZoomTap> taps;

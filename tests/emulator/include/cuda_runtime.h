@@ -123,6 +123,12 @@ inline float __uint_as_float(unsigned bits) {
 inline float __fmaf_rn(float a, float b, float c) {
   return std::fma(a, b, c);
 }
+inline float __saturatef(float value) {
+  return value > 0 ? std::min(value, 1.0F) : 0;
+}
+inline float rsqrtf(float value) {
+  return 1 / std::sqrt(value);
+}
 inline float __fdividef(float a, float b) {
   return a / b;
 }
