@@ -24,7 +24,7 @@ is_short() {
 
 needs_met() {
   local element
-  for element in $(grep -oE '\b(crowddetect|crowdinject|crowdnms|crowdoverlay)\b' "$pipelines/$1" | sort -u); do
+  for element in $(grep -oE '\b(crowd(detect|inject|nms|overlay)|nvh264dec|cuda(down|up)load)\b' "$pipelines/$1" | sort -u); do
     need_element "$element" || return
   done
 }
