@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Holds what libcrowdtrace.so counted against what the path on the device promises: after the first frames nothing crosses
-to the host or back but the film itself, and our elements neither wait nor allocate. Exit status 1: it does not hold.
+"""Holds what libcrowdtrace.so counted against what the path on the device promises: after the first frames nothing
+crosses to the host or back but the film itself, and our elements neither wait nor allocate. Exit status 1: that does
+not hold.
 
 usage: check_trace.py TRACE.json [--decoder NAME,NAME] [--stream-bytes N]
 """
@@ -66,8 +67,7 @@ def table(window):
     for name, counts in [*sorted(window["callers"].items()), ("all", window["total"])]:
         rows.append([name] + [f"{count(counts) / frames:.6g}" for _, count in COLUMNS])
     widths = [max(map(len, column)) for column in zip(*rows)]
-    return "\n".join("  ".join([row[0].ljust(widths[0])] + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:])])
-                     for row in rows)
+    return "\n".join("  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows)
 
 
 def details(window):
