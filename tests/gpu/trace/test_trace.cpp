@@ -4,14 +4,14 @@
 // What the tracer makes of the driver's functions, of stacks and of frames. Needs neither CUPTI nor a GPU.
 
 #include <gmock/gmock.h>
-#include <json-glib/json-glib.h>
 
-#include <memory>
+#include <string>
 #include <vector>
 
 #include "callers.hpp"
 #include "calls.hpp"
 #include "ledger.hpp"
+#include "read_json.hpp"
 #include "stack.hpp"
 
 namespace {
@@ -152,14 +152,8 @@ class ledger : public testing::Test {
     add("cuLaunchKernel", ours_, 0, "_ZN5crowd13paint_outlineEPh");
   }
 
-  /// The number at a JSONPath in what is written; -1: there is none.
-  gint64 number(const std::string& path) {
-    const std::unique_ptr<JsonParser, decltype(&g_object_unref)> parser(json_parser_new(), g_object_unref);
-    EXPECT_TRUE(json_parser_load_from_data(parser.get(), ledger_.as_json().c_str(), -1, nullptr));
-    const std::unique_ptr<JsonNode, decltype(&json_node_unref)> found(
-        json_path_query(("$.windows." + path).c_str(), json_parser_get_root(parser.get()), nullptr), json_node_unref);
-    JsonArray* matches = json_node_get_array(found.get());
-    return json_array_get_length(matches) == 1 ? json_array_get_int_element(matches, 0) : -1;
+  gint64 number(const std::string& path) const {
+    return number_in(ledger_.as_json(), path);
   }
 
   const Place ours_{"ours", "libgstcrowd.so+0x10"};
