@@ -19,16 +19,11 @@ import os
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "gpu")]
-
-
-def skip(reason):
-    print(f"skipped: {reason}")
-    sys.exit(1 if os.environ.get("CROWD_REQUIRE_GPU") == "1" else 77)
+from gpu.machine import clocks, skip  # noqa: E402
 
 
 def arguments():
@@ -41,13 +36,6 @@ def arguments():
     parser.add_argument("--contenders", dest="names", metavar="NAME,NAME", help="only contenders of these names")
     parser.add_argument("--commit", help="git commit of the library, for the record")
     return parser.parse_args()
-
-
-def clocks():
-    fields = "name,driver_version,clocks.sm,clocks.mem,clocks.max.sm,clocks.max.mem,temperature.gpu,power.draw"
-    answer = subprocess.run(["nvidia-smi", f"--query-gpu={fields}", "--format=csv,noheader"], capture_output=True,
-                            text=True, check=True).stdout.splitlines()[0]
-    return dict(zip(fields.split(","), answer.split(", ")))
 
 
 def environment(torch, torchvision, options, opencv):
