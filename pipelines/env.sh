@@ -19,10 +19,13 @@ mkdir -p "$OUT"
 # CHECK=1 only looks whether the pipeline can be made.
 [ "${CHECK:-0}" = 1 ] && crowd-launch() { command crowd-launch --check "$@"; }
 
-# Ends the script with status 77, a skip, where there is no GPU; with 1 if CROWD_REQUIRE_GPU is 1.
-need_gpu() {
-  [ -e /dev/nvidiactl ] || [ "${CHECK:-0}" = 1 ] && return
-  echo "no NVIDIA GPU here" >&2
+# Says why and ends the script with status 77, a skip; with 1 if CROWD_REQUIRE_GPU is 1.
+skip() {
+  echo "$1" >&2
   [ "${CROWD_REQUIRE_GPU:-0}" = 1 ] && exit 1
   exit 77
+}
+
+need_gpu() {
+  [ -e /dev/nvidiactl ] || [ "${CHECK:-0}" = 1 ] || skip "no NVIDIA GPU here"
 }

@@ -6,18 +6,12 @@
 # film.sh [TRACER]; FILM is an H.264 .mp4, STREAMS how many of it at once. The counts go to OUT. Exit status 77: no GPU, or
 # no nvh264dec.
 . "$(dirname "$0")/../../../pipelines/env.sh"
-tracer=$(realpath "${1:-$build/tests/gpu/trace/libcrowdtrace.so}")
+tracer=$(realpath -m "${1:-$build/tests/gpu/trace/libcrowdtrace.so}")
 checker=$(dirname "$0")/../check_trace.py
 STREAMS=${STREAMS:-1}
 DETECT=${DETECT:-crowddetect}
 NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 OVERLAY=${OVERLAY:-crowdoverlay draw-summary=true draw-labels=false}
-
-skip() {
-  echo "$1" >&2
-  [ "${CROWD_REQUIRE_GPU:-0}" = 1 ] && exit 1
-  exit 77
-}
 
 need_gpu
 gst-inspect-1.0 nvh264dec >/dev/null 2>&1 || skip "no nvh264dec here"
