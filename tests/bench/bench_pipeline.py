@@ -44,7 +44,7 @@ def arguments():
     parser.add_argument("--streams", default="1,8,32", help="how many streams at once")
     parser.add_argument("--device", default="nvh264dec ! video/x-raw(memory:CUDAMemory) ! " + ELEMENTS.format(""),
                         help="what a parsed stream goes through in device memory; empty: nothing is measured")
-    parser.add_argument("--host", default="nvh264dec ! cudadownload ! " + ELEMENTS.format("backend=cpu"),
+    parser.add_argument("--host", default="nvh264dec ! cudadownload ! video/x-raw ! " + ELEMENTS.format("backend=cpu"),
                         help="the same on the host")
     parser.add_argument("--seconds", type=float, default=3, help="how long a run takes beyond starting up")
     parser.add_argument("--repeat", type=int, default=3, help="runs, of which the median counts")
