@@ -26,6 +26,9 @@ CUpti_CallbackFunc callback = nullptr;
 void* subscriber_data = nullptr;
 std::set<CUpti_CallbackId> enabled;
 
+/// Has no number in toolkits before 12.8, so it has another one's here.
+constexpr CUpti_CallbackId batch = CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2;
+
 const std::map<CUpti_CallbackId, const char*> names = {
     {CUPTI_DRIVER_TRACE_CBID_cuInit, "cuInit"},
     {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel"},
@@ -36,7 +39,7 @@ const std::map<CUpti_CallbackId, const char*> names = {
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpy2DAsync_v2, "cuMemcpy2DAsync_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3D_v2, "cuMemcpy3D_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemcpy3DPeerAsync, "cuMemcpy3DPeerAsync"},
-    {CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync, "cuMemcpyBatchAsync"},
+    {batch, "cuMemcpyBatchAsync"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemAllocPitch_v2, "cuMemAllocPitch_v2"},
     {CUPTI_DRIVER_TRACE_CBID_cuMemAllocAsync, "cuMemAllocAsync"},
 };
@@ -120,11 +123,12 @@ void play() {
 
   CUdeviceptr ends[] = {1, 2};
   std::size_t sizes[] = {5, 6};
-  cuMemcpyBatchAsync_params batch = {};
-  batch.dsts = batch.srcs = ends;
-  batch.sizes = sizes;
-  batch.count = 2;
-  call(CUPTI_DRIVER_TRACE_CBID_cuMemcpyBatchAsync, &batch);
+  const struct {
+    CUdeviceptr *dsts, *srcs;
+    std::size_t* sizes;
+    std::size_t count;
+  } several = {ends, ends, sizes, 2};
+  call(batch, &several);
 
   const cuMemAllocPitch_v2_params pitched = {nullptr, nullptr, 64, 8, 4};
   call(CUPTI_DRIVER_TRACE_CBID_cuMemAllocPitch_v2, &pitched);

@@ -27,6 +27,14 @@ std::string setting(const char* name, const char* otherwise) {
   return value && *value ? value : otherwise;
 }
 
+/// How the arguments of cuMemcpyBatchAsync begin, which toolkits before 12.8 do not know.
+struct BatchParams {
+  const CUdeviceptr* dsts;
+  const CUdeviceptr* srcs;
+  const std::size_t* sizes;
+  std::size_t count;
+};
+
 /// Functions of the driver that the tracer itself calls.
 class Driver {
  public:
@@ -70,7 +78,7 @@ class Tracer {
   static void CUPTIAPI on_call(void* tracer, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data);
   void enter(const Function& function, const CUpti_CallbackData& data);
   std::vector<Event> events(const Function& function, const CUpti_CallbackData& data) const;
-  std::vector<Event> batch(const Function& function, const cuMemcpyBatchAsync_params& params) const;
+  std::vector<Event> batch(const Function& function, const BatchParams& params) const;
   Event between(Event event, CUdeviceptr from, CUdeviceptr to, std::uint64_t bytes) const;
   template <typename Copy>
   Event shaped(Event event, const Copy& copy, std::uint64_t rows) const;
@@ -167,12 +175,12 @@ std::vector<Event> Tracer::events(const Function& function, const CUpti_Callback
       break;
     }
     case Form::batch:
-      return batch(function, *static_cast<const cuMemcpyBatchAsync_params*>(params));
+      return batch(function, *static_cast<const BatchParams*>(params));
   }
   return {event};
 }
 
-std::vector<Event> Tracer::batch(const Function& function, const cuMemcpyBatchAsync_params& params) const {
+std::vector<Event> Tracer::batch(const Function& function, const BatchParams& params) const {
   std::vector<Event> found;
   for (std::size_t i = 0; i < params.count; i++)
     found.push_back(between({function.name, function.call}, params.srcs[i], params.dsts[i], params.sizes[i]));
