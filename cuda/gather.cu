@@ -78,7 +78,8 @@ CrowdNmsStatus check(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivo
   crowd_nms_params_init(&params);
   if (const CrowdNmsStatus status = check_call(&params, candidates, survivors); status != CROWD_NMS_OK)
     return status;
-  if (!gathered || !gathered->counts || (survivors->max_survivors && (!gathered->boxes || !gathered->scores)))
+  const bool wanted = candidates->frames && survivors->max_survivors;
+  if (!gathered || (candidates->frames && !gathered->counts) || (wanted && (!gathered->boxes || !gathered->scores)))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "gathered must have boxes, scores and counts");
   if (gathered->members && !survivors->members)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "members can be gathered only if survivors has them");

@@ -12,6 +12,7 @@
 
 #include "cases.hpp"
 #include "emulator.hpp"
+#include "gathering.hpp"
 
 // Method paper is left to a GPU: its kernels are started in ways the emulator does not know.
 #include "frames.cuh"
@@ -126,6 +127,47 @@ TEST_P(Emulated, gives_one_answer_in_any_order_of_threads) {
       ASSERT_TRUE(same(expected, run_emulated(params, batch, wanted), batch, wanted)) << kind << " order " << order;
     }
   }
+}
+
+TEST(gather, hands_out_survivors_as_boxes) {
+  expect_gathers([](const Case& it, const Result& found, Gathered& out) {
+    const CrowdNmsCandidates candidates = it.batch.candidates();
+    Result results = found;
+    const CrowdNmsSurvivors survivors = results.outputs(it.wanted);
+    const CrowdNmsGathered gathered = {out.boxes.data(),   out.scores.data(), out.classes.data(),
+                                       out.members.data(), out.counts.data(), out.candidates.data(),
+                                       out.reports.data(), &out.totals,       &out.totals_copy};
+    for (int twice = 0; twice < 2; ++twice)
+      ASSERT_EQ(crowd_nms_cuda_gather(&candidates, &survivors, &gathered, nullptr), CROWD_NMS_OK)
+          << crowd_nms_last_error();
+  });
+}
+
+TEST(gather, says_what_is_wrong_with_its_arguments) {
+  const Batch batch = Batch::of(distribution("chain").make(5, 1));
+  const Wanted wanted{batch.capacity, false, false};
+  Result results = Result::sized(batch, wanted);
+  const CrowdNmsCandidates candidates = batch.candidates();
+  const CrowdNmsSurvivors survivors = results.outputs(wanted);
+  Gathered out(batch, wanted);
+  CrowdNmsGathered gathered{};
+  const auto refused = [&](const char* word) {
+    const CrowdNmsStatus status = crowd_nms_cuda_gather(&candidates, &survivors, &gathered, nullptr);
+    return status == CROWD_NMS_INVALID_ARGUMENT && std::string(crowd_nms_last_error()).find(word) != std::string::npos;
+  };
+  EXPECT_TRUE(refused("counts"));
+  gathered.boxes = out.boxes.data();
+  gathered.scores = out.scores.data();
+  gathered.counts = out.counts.data();
+  gathered.members = out.members.data();
+  EXPECT_TRUE(refused("members"));
+  gathered.members = nullptr;
+  gathered.totals_copy = &out.totals_copy;
+  EXPECT_TRUE(refused("totals"));
+  gathered.totals_copy = nullptr;
+  gathered.boxes = reinterpret_cast<CrowdNmsBox*>(reinterpret_cast<char*>(out.boxes.data()) + 4);
+  EXPECT_TRUE(refused("aligned"));
+  EXPECT_EQ(crowd_nms_cuda_gather(nullptr, &survivors, &gathered, nullptr), CROWD_NMS_INVALID_ARGUMENT);
 }
 
 INSTANTIATE_TEST_SUITE_P(Method, Emulated,

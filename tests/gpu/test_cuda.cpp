@@ -12,6 +12,7 @@
 
 #include "cases.hpp"
 #include "device_runner.hpp"
+#include "gathering.hpp"
 
 namespace crowd::test {
 namespace {
@@ -88,6 +89,52 @@ TEST_P(CudaAgainstOracle, agrees_on_ragged_batches) {
       expect_as_oracle(runner(), it);
   });
   expect_as_oracle(runner(), sorted_crowds(method()));
+}
+
+template <typename T>
+void fetch(const DeviceBytes& from, std::vector<T>& to) {
+  from.download(to.data(), to.size() * sizeof(T));
+}
+
+TEST(CudaGather, hands_out_survivors_as_boxes) {
+  expect_gathers([](const Case& it, const Result& found, Gathered& out) {
+    const Batch& batch = it.batch;
+    const DeviceBytes boxes{std::span(batch.all.boxes)}, scores{std::span(batch.all.scores)};
+    const DeviceBytes classes{std::span(batch.all.classes)}, offsets{std::span(batch.offsets)};
+    const DeviceBytes counts{std::span(batch.counts)};
+    const DeviceBytes survivors{std::span(found.survivors)}, members{std::span(found.members)};
+    const DeviceBytes reports{std::span(found.reports)};
+    const CrowdNmsCandidates candidates = {boxes.as<CrowdNmsBox>(),
+                                           scores.as<float>(),
+                                           batch.with_classes ? classes.as<std::int32_t>() : nullptr,
+                                           batch.offsets.empty() ? nullptr : offsets.as<std::uint32_t>(),
+                                           batch.counts.empty() ? nullptr : counts.as<std::uint32_t>(),
+                                           batch.frames,
+                                           batch.capacity};
+    const CrowdNmsSurvivors kept = {survivors.as<std::uint32_t>(), members.as<std::uint32_t>(), nullptr,
+                                    reports.as<CrowdNmsReport>(), it.wanted.max_survivors};
+    const DeviceBytes out_boxes{std::span(out.boxes)}, out_scores{std::span(out.scores)};
+    const DeviceBytes out_classes{std::span(out.classes)}, out_members{std::span(out.members)};
+    const DeviceBytes out_counts{std::span(out.counts)}, out_candidates{std::span(out.candidates)};
+    const DeviceBytes out_reports{std::span(out.reports)};
+    const DeviceBytes totals{std::span(&out.totals, 1)}, totals_copy{std::span(&out.totals_copy, 1)};
+    const CrowdNmsGathered gathered = {
+        out_boxes.as<CrowdNmsBox>(),      out_scores.as<float>(),         out_classes.as<std::int32_t>(),
+        out_members.as<std::uint32_t>(),  out_counts.as<std::uint32_t>(), out_candidates.as<std::uint32_t>(),
+        out_reports.as<CrowdNmsReport>(), totals.as<CrowdNmsTotals>(),    totals_copy.as<CrowdNmsTotals>()};
+    for (int twice = 0; twice < 2; ++twice)
+      ASSERT_EQ(crowd_nms_cuda_gather(&candidates, &kept, &gathered, nullptr), CROWD_NMS_OK) << crowd_nms_last_error();
+    expect_cuda(cudaDeviceSynchronize(), "gathering");
+    fetch(out_boxes, out.boxes);
+    fetch(out_scores, out.scores);
+    fetch(out_classes, out.classes);
+    fetch(out_members, out.members);
+    fetch(out_counts, out.counts);
+    fetch(out_candidates, out.candidates);
+    fetch(out_reports, out.reports);
+    totals.download(&out.totals, sizeof out.totals);
+    totals_copy.download(&out.totals_copy, sizeof out.totals_copy);
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Method, CudaAgainstOracle,
