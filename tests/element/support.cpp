@@ -143,6 +143,23 @@ void expect_documented_properties(const char* element_name) {
   g_free(specs);
 }
 
+void expect_refused(GstElement* element, const char* property, double value) {
+  static int complaints;
+  complaints = 0;
+  gfloat before, after;
+  g_object_get(element, property, &before, nullptr);
+  // A warning in GLib 2.74, a critical one in 2.84, which G_DEBUG makes fatal.
+  const GLogLevelFlags fatal = g_log_set_always_fatal(G_LOG_LEVEL_ERROR);
+  const GLogFunc handler =
+      g_log_set_default_handler([](const char*, GLogLevelFlags, const char*, gpointer) { complaints++; }, nullptr);
+  g_object_set(element, property, value, nullptr);
+  g_log_set_default_handler(handler, nullptr);
+  g_log_set_always_fatal(fatal);
+  g_object_get(element, property, &after, nullptr);
+  EXPECT_EQ(before, after) << property << " " << value;
+  EXPECT_EQ(complaints, 1) << property << " " << value;
+}
+
 LogCounter::LogCounter(const char* category, GstDebugLevel level) : category_(category), level_(level) {
   gst_debug_set_threshold_for_name(category, level);
   gst_debug_set_active(TRUE);

@@ -109,6 +109,10 @@ std::string message_text(GstMessage* message);
 /// (its first sentence must be more than the nick).
 void expect_documented_properties(const char* element_name);
 
+/// Fails the test unless GLib refuses this value for a float property, with one complaint, and leaves the property as
+/// it is.
+void expect_refused(GstElement* element, const char* property, double value);
+
 /// Counts log lines of a category at `level` while it lives, from one thread at a time.
 class LogCounter {
  public:

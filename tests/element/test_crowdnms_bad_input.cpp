@@ -195,22 +195,12 @@ TEST(crowdnms_bad_input, more_candidates_than_max_candidates_are_overflow) {
   EXPECT_EQ(nms.stat("overflow"), 150u);
 }
 
-void expect_unchanged(const char* property, float value) {
-  NmsHarness nms;
-  float before, after;
-  g_object_get(nms.element(), property, &before, nullptr);
-  g_test_expect_message("GLib-GObject", G_LOG_LEVEL_WARNING, "*invalid or out of range for property*");
-  g_object_set(nms.element(), property, value, nullptr);
-  g_test_assert_expected_messages();
-  g_object_get(nms.element(), property, &after, nullptr);
-  EXPECT_EQ(before, after) << property << " " << value;
-}
-
 // GLib refuses NaN too: it is not what it was after being clamped to the range.
 TEST(crowdnms_bad_input, thresholds_outside_their_range_are_refused) {
+  NmsHarness nms;
   for (const float value : {-.01f, 1.01f, inf, -inf, nan})
-    expect_unchanged("iou-threshold", value);
-  expect_unchanged("score-threshold", nan);
+    expect_refused(nms.element(), "iou-threshold", value);
+  expect_refused(nms.element(), "score-threshold", nan);
 }
 
 std::string start_error(const std::string& properties) {
