@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "cases.hpp"
 #include "device_runner.hpp"
@@ -113,11 +114,14 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
                                            batch.capacity};
     const CrowdNmsSurvivors kept = {survivors.as<std::uint32_t>(), members.as<std::uint32_t>(), nullptr,
                                     reports.as<CrowdNmsReport>(), it.wanted.max_survivors};
-    const DeviceBytes out_boxes{std::span(out.boxes)}, out_scores{std::span(out.scores)};
-    const DeviceBytes out_classes{std::span(out.classes)}, out_members{std::span(out.members)};
-    const DeviceBytes out_counts{std::span(out.counts)}, out_candidates{std::span(out.candidates)};
-    const DeviceBytes out_reports{std::span(out.reports)};
-    const DeviceBytes totals{std::span(&out.totals, 1)}, totals_copy{std::span(&out.totals_copy, 1)};
+    const DeviceBytes out_boxes{std::span(std::as_const(out.boxes))}, out_scores{std::span(std::as_const(out.scores))};
+    const DeviceBytes out_classes{std::span(std::as_const(out.classes))},
+        out_members{std::span(std::as_const(out.members))};
+    const DeviceBytes out_counts{std::span(std::as_const(out.counts))},
+        out_candidates{std::span(std::as_const(out.candidates))};
+    const DeviceBytes out_reports{std::span(std::as_const(out.reports))};
+    const DeviceBytes totals{std::span<const CrowdNmsTotals>(&out.totals, 1)},
+        totals_copy{std::span<const CrowdNmsTotals>(&out.totals_copy, 1)};
     const CrowdNmsGathered gathered = {
         out_boxes.as<CrowdNmsBox>(),      out_scores.as<float>(),         out_classes.as<std::int32_t>(),
         out_members.as<std::uint32_t>(),  out_counts.as<std::uint32_t>(), out_candidates.as<std::uint32_t>(),
