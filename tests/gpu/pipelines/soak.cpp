@@ -38,7 +38,7 @@ std::optional<Memory> used() {
 
 struct Soak {
   std::uint64_t early, frames = 0;
-  std::optional<Memory> before, after;
+  std::optional<Memory> before = {}, after = {};
 };
 
 GstPadProbeReturn see(GstPad*, GstPadProbeInfo*, gpointer data) {
