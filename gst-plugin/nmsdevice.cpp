@@ -11,6 +11,7 @@
 
 #include "cudamemory.hpp"
 #include "internal.hpp"
+#include "nmsgraphs.hpp"
 
 namespace crowd {
 
@@ -67,10 +68,8 @@ struct DeviceNms::State {
   std::array<Parcel, 2> parcels;
   unsigned sent = 0, received = 0;
   std::vector<std::uint32_t> ranks;
-  // Of the last run().
-  CrowdNmsCandidates candidates{};
+  LaunchGraphs graphs;
   cuda::PinnedMemory counters;
-  CUstream_st* stream = nullptr;
   std::string problem;
 
   mutable std::mutex mutex;  // of what follows: read by any thread
@@ -90,6 +89,7 @@ struct DeviceNms::State {
   CrowdNmsStatus make_counters();
   CrowdNmsStatus make_results(std::uint32_t capacity);
   CrowdNmsTotals read_told() const;
+  CrowdNmsGathered on_device(const GstCrowdBoxesMap& to, bool count) const;
 };
 
 namespace {
@@ -168,6 +168,7 @@ CrowdNmsStatus DeviceNms::prepare(const Call& call) {
     return s.checked(CROWD_NMS_UNSUPPORTED);
   if (s.workspace && needed <= s.workspace_bytes && s.results && call.capacity <= s.room)
     return CROWD_NMS_OK;
+  s.graphs.clear();
   if (!s.workspace || needed > s.workspace_bytes) {
     s.workspace.reset();
     s.workspace_bytes = 0;
@@ -181,6 +182,7 @@ CrowdNmsStatus DeviceNms::prepare(const Call& call) {
 
 void DeviceNms::release() {
   State& s = *state_;
+  s.graphs.clear();
   s.workspace.reset();
   s.workspace_bytes = 0;
   s.results.reset();
@@ -207,47 +209,48 @@ bool DeviceNms::is_alive(const void* array) {
   return usable && attributes.device == device;
 }
 
-CrowdNmsStatus DeviceNms::run(const Call& call, const GstCrowdBoxesMap& candidates, CUstream_st* stream) {
-  State& s = *state_;
-  s.stream = stream;
-  s.candidates = {};
-  s.candidates.boxes = reinterpret_cast<const CrowdNmsBox*>(candidates.boxes);
-  s.candidates.scores = candidates.scores;
-  s.candidates.classes = candidates.classes;
-  s.candidates.counts = candidates.count;
-  s.candidates.frames = 1;
-  s.candidates.capacity = std::min(candidates.capacity, call.capacity);
-  s.survivors.max_survivors = std::min(call.room, s.candidates.capacity);
-  return s.checked(
-      crowd_nms_cuda(&call.params, &s.candidates, &s.survivors, s.workspace.get(), s.workspace_bytes, stream));
-}
-
-CrowdNmsStatus DeviceNms::to_device(const GstCrowdBoxesMap& survivors, bool count) {
-  State& s = *state_;
+CrowdNmsGathered DeviceNms::State::on_device(const GstCrowdBoxesMap& to, bool count) const {
   CrowdNmsGathered gathered{};
-  gathered.boxes = reinterpret_cast<CrowdNmsBox*>(survivors.boxes);
-  gathered.scores = survivors.scores;
-  gathered.classes = survivors.classes;
-  gathered.members = survivors.members;
-  gathered.counts = survivors.count;
-  gathered.candidates = survivors.candidates;
+  gathered.boxes = reinterpret_cast<CrowdNmsBox*>(to.boxes);
+  gathered.scores = to.scores;
+  gathered.classes = to.classes;
+  gathered.members = to.members;
+  gathered.counts = to.count;
+  gathered.candidates = to.candidates;
   if (count) {
-    gathered.totals = s.sums;
-    gathered.totals_copy = static_cast<CrowdNmsTotals*>(s.counters.get());
+    gathered.totals = sums;
+    gathered.totals_copy = static_cast<CrowdNmsTotals*>(counters.get());
   }
-  return s.checked(crowd_nms_cuda_gather(&s.candidates, &s.survivors, &gathered, s.stream));
+  return gathered;
 }
 
-CrowdNmsStatus DeviceNms::to_host() {
+CrowdNmsStatus DeviceNms::enqueue(const Call& call, const GstCrowdBoxesMap& candidates, const Destination& destination,
+                                  CUstream_st* stream) {
   State& s = *state_;
+  LaunchKey key{};
+  key.params = call.params;
+  key.candidates.boxes = reinterpret_cast<const CrowdNmsBox*>(candidates.boxes);
+  key.candidates.scores = candidates.scores;
+  key.candidates.classes = candidates.classes;
+  key.candidates.counts = candidates.count;
+  key.candidates.frames = 1;
+  key.candidates.capacity = std::min(candidates.capacity, call.capacity);
+  key.survivors = s.survivors;
+  key.survivors.max_survivors = std::min(call.room, key.candidates.capacity);
+  if (destination.device)
+    key.gathered[0] = s.on_device(*destination.device, destination.count);
   Parcel& parcel = s.parcels[s.sent % s.parcels.size()];
-  if (const cudaError_t error = parcel.make_room(s.room))
-    return s.failed("no pinned memory for survivors", error);
-  const CrowdNmsStatus status =
-      s.checked(crowd_nms_cuda_gather(&s.candidates, &s.survivors, &parcel.gathered, s.stream));
-  if (status != CROWD_NMS_OK)
-    return status;
-  if (const cudaError_t error = cudaEventRecord(parcel.arrived.get(), s.stream))
+  if (destination.host) {
+    if (const cudaError_t error = parcel.make_room(s.room))
+      return s.failed("no pinned memory for survivors", error);
+    key.gathered[1] = parcel.gathered;
+  }
+  CrowdNmsStatus status = CROWD_NMS_OK;
+  if (const cudaError_t error = s.graphs.launch(key, s.workspace.get(), s.workspace_bytes, stream, status))
+    return s.failed("clustering", error);
+  if (status != CROWD_NMS_OK || !destination.host)
+    return s.checked(status);
+  if (const cudaError_t error = cudaEventRecord(parcel.arrived.get(), stream))
     return s.failed("sending survivors to the host", error);
   s.sent++;
   return CROWD_NMS_OK;

@@ -29,7 +29,7 @@ class DeviceNms {
     std::uint32_t room = 0;      ///< most survivors that are handed out
   };
 
-  /// Survivors on the host, once await() has returned. They live until the second next to_host().
+  /// Survivors on the host, once await() has returned. They live until the second next enqueue() to the host.
   struct HostSurvivors {
     meta::Candidates boxes;  ///< the survivors alone, in rank order
     meta::Verdict verdict;   ///< all of them survive
@@ -50,20 +50,24 @@ class DeviceNms {
   /// Whether an array that a meta names is memory of the current device. A meta outlives what somebody else frees.
   static bool is_alive(const void* array);
 
-  /// Enqueues the clustering of `candidates`, mapped as device pointers. prepare() must have succeeded for the call.
-  CrowdNmsStatus run(const Call& call, const GstCrowdBoxesMap& candidates, CUstream_st* stream);
+  /// Where survivors go. Either, or both.
+  struct Destination {
+    /// Mapped as device pointers, with a capacity of at least the call's room; null: nowhere on the device.
+    const GstCrowdBoxesMap* device = nullptr;
+    bool host = false;  ///< two frames may be on their way there
+    bool count = true;  ///< whether the frame is added to the totals
+  };
 
-  /// After run(): enqueues the writing of survivors into `survivors`, mapped as device pointers, whose capacity is at
-  /// least the call's room. With `count`, the frame is added to the totals.
-  CrowdNmsStatus to_device(const GstCrowdBoxesMap& survivors, bool count);
+  /// Enqueues the clustering of `candidates`, mapped as device pointers, and the writing of survivors. prepare() must
+  /// have succeeded for the call. What comes back with the same memories and the same call, as it does where these are
+  /// from pools, is launched as one CUDA graph.
+  CrowdNmsStatus enqueue(const Call& call, const GstCrowdBoxesMap& candidates, const Destination& destination,
+                         CUstream_st* stream);
 
-  /// After run(): enqueues the writing of survivors to the host. Two frames may be on their way.
-  CrowdNmsStatus to_host();
-
-  /// Waits for the oldest frame that to_host() sent and has not been waited for.
+  /// Waits for the oldest frame that is on its way to the host.
   CrowdNmsStatus await(HostSurvivors& survivors);
 
-  /// Gives up the frames that to_host() sent and nobody waited for.
+  /// Gives up the frames that are on their way to the host.
   void forget();
 
   /// Of all frames since forget_totals(), as far as the device got. Any thread, no context needed.

@@ -25,15 +25,7 @@ bool DeviceNms::is_alive(const void*) {
   return false;
 }
 
-CrowdNmsStatus DeviceNms::run(const Call&, const GstCrowdBoxesMap&, CUstream_st*) {
-  return CROWD_NMS_NO_GPU;
-}
-
-CrowdNmsStatus DeviceNms::to_device(const GstCrowdBoxesMap&, bool) {
-  return CROWD_NMS_NO_GPU;
-}
-
-CrowdNmsStatus DeviceNms::to_host() {
+CrowdNmsStatus DeviceNms::enqueue(const Call&, const GstCrowdBoxesMap&, const Destination&, CUstream_st*) {
   return CROWD_NMS_NO_GPU;
 }
 

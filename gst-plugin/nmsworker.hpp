@@ -95,7 +95,7 @@ class NmsWorker {
   CrowdNmsStatus enqueue(GstBuffer* buffer, const NmsSettings& settings, int source_row,
                          const meta::DeviceCandidates& candidates, const GstCrowdBoxesMap& map, Frame& frame);
   CrowdNmsStatus leave_on_device(GstBuffer* buffer, meta::Adapter& output, const meta::DeviceCandidates& candidates,
-                                 guint room, bool count);
+                                 const GstCrowdBoxesMap& map, const DeviceNms::Call& call, bool awaited);
   bool follow_context(GstMemory* memory, int device_id, std::string& problem);
   void release_device();
   GstFlowReturn fail_device(CrowdNmsStatus status);

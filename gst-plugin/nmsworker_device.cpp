@@ -92,30 +92,27 @@ CrowdNmsStatus NmsWorker::enqueue(GstBuffer* buffer, const NmsSettings& settings
   const guint room = settings.max_detections ? std::min(settings.max_detections, capacity) : capacity;
   const DeviceNms::Call call = {config_.params, capacity, room};
   CrowdNmsStatus status = device_nms_.prepare(call);
-  if (status == CROWD_NMS_OK)
-    status = device_nms_.run(call, map, stream_of(candidates.memory));
   if (status != CROWD_NMS_OK)
     return status;
-
   frame.on_device = true;
   frame.left_on_device = leaves_on_device(settings, source_row);
+  frame.awaited = settings.post_messages;
   for (int row = 0; row < static_cast<int>(adapters_.size()); row++)
     frame.awaited |= writes_awaited(frame, row);
-  frame.awaited |= settings.post_messages;
-  if (frame.left_on_device)
-    status =
-        leave_on_device(buffer, *adapters_[static_cast<std::size_t>(source_row)], candidates, room, !frame.awaited);
-  if (status == CROWD_NMS_OK && frame.awaited) {
+  if (frame.awaited) {
     frame.size = candidates.frame;
     frame.labels.reset(candidates.labels ? g_ptr_array_ref(candidates.labels) : nullptr);
-    status = device_nms_.to_host();
   }
-  return status;
+  if (frame.left_on_device)
+    return leave_on_device(buffer, *adapters_[static_cast<std::size_t>(source_row)], candidates, map, call,
+                           frame.awaited);
+  return device_nms_.enqueue(call, map, {nullptr, frame.awaited, false}, stream_of(candidates.memory));
 }
 
 CrowdNmsStatus NmsWorker::leave_on_device(GstBuffer* buffer, meta::Adapter& output,
-                                          const meta::DeviceCandidates& candidates, guint room, bool count) {
-  survivors_capacity_ = std::max(survivors_capacity_, room_for(room));
+                                          const meta::DeviceCandidates& candidates, const GstCrowdBoxesMap& map,
+                                          const DeviceNms::Call& call, bool awaited) {
+  survivors_capacity_ = std::max(survivors_capacity_, room_for(call.room));
   MemoryRef memory = survivors_.acquire(survivors_capacity_, candidates.memory);
   CrowdNmsStatus status = CROWD_NMS_OUT_OF_MEMORY;
   if (!memory) {
@@ -123,12 +120,13 @@ CrowdNmsStatus NmsWorker::leave_on_device(GstBuffer* buffer, meta::Adapter& outp
     return status;
   }
   {
-    const MappedBoxes map(memory.get(), survivors_capacity_, GST_MAP_WRITE | map_on_device);
-    if (!map) {
+    const MappedBoxes survivors(memory.get(), survivors_capacity_, GST_MAP_WRITE | map_on_device);
+    if (!survivors) {
       device_nms_.set_problem("the memory of survivors cannot be mapped");
       return CROWD_NMS_CUDA_ERROR;
     }
-    status = device_nms_.to_device(*map, count);
+    // What the host waits for it counts itself.
+    status = device_nms_.enqueue(call, map, {&*survivors, awaited, !awaited}, stream_of(candidates.memory));
   }
   if (status == CROWD_NMS_OK)
     output.write_on_device(buffer, candidates, std::move(memory), survivors_capacity_);

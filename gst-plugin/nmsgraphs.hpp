@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Launches that come back, as CUDA graphs: one call to the driver in place of one for each kernel. For one thread.
+#pragma once
+
+#include <crowd/nms.h>
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace crowd {
+
+/// All that the kernels of a frame are told.
+struct LaunchKey {
+  CrowdNmsParams params;
+  CrowdNmsCandidates candidates;
+  CrowdNmsSurvivors survivors;
+  std::array<CrowdNmsGathered, 2> gathered;  ///< of each that has no counts, nothing is gathered
+
+  bool operator==(const LaunchKey& other) const;
+};
+
+class LaunchGraphs {
+ public:
+  /// Fewer are kept; where more than these many memories go round, launches are made one by one.
+  static constexpr std::size_t most = 16;
+
+  /// Launches what `key` says on `stream`. `status` is what the library said, CROWD_NMS_OK where CUDA failed alone.
+  cudaError_t launch(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CUstream_st* stream,
+                     CrowdNmsStatus& status);
+
+  /// Forgets all of them, as one must before memory goes that a key names.
+  void clear();
+
+ private:
+  struct DestroyStream {
+    void operator()(cudaStream_t stream) const {
+      cudaStreamDestroy(stream);
+    }
+  };
+  struct DestroyExec {
+    void operator()(cudaGraphExec_t exec) const {
+      cudaGraphExecDestroy(exec);
+    }
+  };
+  using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
+  using Exec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyExec>;
+  struct Entry {
+    LaunchKey key;
+    Exec exec;
+    std::uint64_t used;
+  };
+
+  Entry* find(const LaunchKey& key);
+  cudaError_t record(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, Exec& exec,
+                     CrowdNmsStatus& status);
+  cudaError_t add(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CrowdNmsStatus& status,
+                  Entry*& entry);
+
+  Stream capture_;
+  std::vector<Entry> entries_;
+  std::uint64_t clock_ = 0;
+  unsigned evicted_ = 0;
+};
+
+}  // namespace crowd
