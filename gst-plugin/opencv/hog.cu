@@ -189,6 +189,11 @@ std::string DeviceFinder::prepare(int width, int height, const Search& search, c
   cuda_failed_ = !memory;
   if (!memory)
     return failure;
+  // Taps without weight read what nothing was written to.
+  if (const cudaError_t error = cudaMemsetAsync(memory.get(), 0, sizes.bytes(), nullptr); error != cudaSuccess) {
+    cuda_failed_ = true;
+    return said(error);
+  }
   uploads.clear();
   Carver carver(memory.get(), alignment);
   Works works = take_works(carver, plan, coefficients, uploads);
