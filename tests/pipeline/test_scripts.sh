@@ -46,7 +46,7 @@ runs() {
 # readme_line NUMBER: of the README's pipelines.
 readme_line() {
   local words
-  sed -n 's/^gst-launch-1.0 //p' "$root/README.md" | sed -n "$1p" | sed 's/autovideosink/fakesink/' >line
+  sed -n 's/^gst-launch-1.0 //p' "$root/README.md" | sed -n "$1p" | sed "s/autovideosink/fakesink/; s/'//g" >line
   read -ra words <line
   needs_met line || return
   [ "$1" = 1 ] || { crowd-launch --check "${words[@]}"; return; }
