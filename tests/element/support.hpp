@@ -17,6 +17,9 @@
 
 namespace crowd::test {
 
+/// Runs the tests under the leaks tracer; what main() returns. For a main() of a test's own.
+int run_all_tests(int argc, char** argv);
+
 struct Release {
   void operator()(GstBuffer* p) const {
     gst_buffer_unref(p);
