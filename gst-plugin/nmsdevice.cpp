@@ -198,12 +198,19 @@ void DeviceNms::release() {
   s.counters.reset();
 }
 
-bool DeviceNms::is_alive(const void* array) {
+std::optional<bool> DeviceNms::is_alive(const void* array) {
   cudaPointerAttributes attributes{};
   int device = 0;
-  if (cudaPointerGetAttributes(&attributes, array) != cudaSuccess || cudaGetDevice(&device) != cudaSuccess) {
+  cudaError_t error = cudaPointerGetAttributes(&attributes, array);
+  if (error == cudaSuccess)
+    error = cudaGetDevice(&device);
+  if (error == cudaErrorInvalidValue) {
     (void)cudaGetLastError();
     return false;
+  }
+  if (error != cudaSuccess) {
+    state_->failed("asking for the memory of candidates", error);
+    return std::nullopt;
   }
   const bool usable = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
   return usable && attributes.device == device;

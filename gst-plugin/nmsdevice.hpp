@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "meta/adapter.hpp"
@@ -48,7 +49,8 @@ class DeviceNms {
   void release();
 
   /// Whether an array that a meta names is memory of the current device. A meta outlives what somebody else frees.
-  static bool is_alive(const void* array);
+  /// Nothing if CUDA fails to say.
+  std::optional<bool> is_alive(const void* array);
 
   /// Where survivors go. Either, or both.
   struct Destination {

@@ -21,8 +21,8 @@ CrowdNmsStatus DeviceNms::prepare(const Call&) {
 
 void DeviceNms::release() {}
 
-bool DeviceNms::is_alive(const void*) {
-  return false;
+std::optional<bool> DeviceNms::is_alive(const void*) {
+  return std::nullopt;
 }
 
 CrowdNmsStatus DeviceNms::enqueue(const Call&, const GstCrowdBoxesMap&, const Destination&, CUstream_st*) {

@@ -70,7 +70,10 @@ GstFlowReturn NmsWorker::cluster_on_device(GstBuffer* buffer, const NmsSettings&
   CrowdNmsStatus status = CROWD_NMS_OK;
   {
     const MappedBoxes map(candidates.memory, candidates.capacity, GST_MAP_READ | map_on_device);
-    if (!map || !DeviceNms::is_alive(map->boxes)) {
+    const std::optional<bool> alive = map ? device_nms_.is_alive(map->boxes) : false;
+    if (!alive)
+      return fail_device(CROWD_NMS_CUDA_ERROR);
+    if (!*alive) {
       drop_broken(buffer, settings, source,
                   map ? "its device memory has been freed, or is not of this device; keep it until the frame is gone"
                       : "its device memory is too small for its capacity, or cannot be mapped; allocate it with "
