@@ -17,7 +17,8 @@ namespace crowd {
 bool NmsWorker::follow_context(GstMemory* memory, int device_id, std::string& problem) {
   if (device_.is_open() && device_.owns(memory))
     return true;
-  if (begun_ != finished_) {
+  // Nothing else of a frame between begin() and finish() depends on the context.
+  if (begun_ != finished_ && frames_[finished_ % frames_.size()].awaited) {
     problem = "its CUDA context is another one than that of the frame before, which is still on its way";
     return false;
   }

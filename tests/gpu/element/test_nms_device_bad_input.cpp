@@ -210,6 +210,24 @@ TEST_P(BadInput, candidates_of_another_context_behind_a_frame_that_is_held) {
   expect_good_frame();
 }
 
+// A frame is held at any time, so whoever waits for none to be would wait for ever.
+TEST_P(BadInput, frames_without_candidates_come_before_those_of_another_context) {
+  const Gpu other;
+  const GstVideoInfo info = info_of("NV12", 64, 48);
+  std::uint64_t with_survivors = 0;
+  for (unsigned i = 0; i < 6; i++) {
+    Ref<GstBuffer> buffer = other.frame(info);
+    if (i > 1)
+      attach_on_device(buffer.get(), people(700, i));
+    EXPECT_EQ(twins.device.push(std::move(buffer)), GST_FLOW_OK);
+  }
+  drain(twins.device);
+  while (const Ref<GstBuffer> out = twins.device.pull())
+    with_survivors += gst_buffer_get_crowd_survivors_meta(out.get()) != nullptr;
+  EXPECT_EQ(with_survivors, 4u);
+  EXPECT_EQ(twins.device.stat("nms", "broken-metas"), 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, BadInput, testing::Values("backend=auto", "backend=cuda", "output-delay=1"),
                          [](const auto& info) {
                            std::string name = info.param;
