@@ -70,6 +70,7 @@ struct DeviceNms::State {
   std::vector<std::uint32_t> ranks;
   LaunchGraphs graphs;
   cuda::PinnedMemory counters;
+  CUstream_st* stream = nullptr;  // of the last frame
   std::string problem;
 
   mutable std::mutex mutex;  // of what follows: read by any thread
@@ -196,6 +197,7 @@ void DeviceNms::release() {
     s.told = nullptr;
   }
   s.counters.reset();
+  s.stream = nullptr;
 }
 
 std::optional<bool> DeviceNms::is_alive(const void* array) {
@@ -234,6 +236,12 @@ CrowdNmsGathered DeviceNms::State::on_device(const GstCrowdBoxesMap& to, bool co
 CrowdNmsStatus DeviceNms::enqueue(const Call& call, const GstCrowdBoxesMap& candidates, const Destination& destination,
                                   CUstream_st* stream) {
   State& s = *state_;
+  // Frames share the workspace, the results and the sums. The last stream may be gone; null orders itself with others.
+  if (s.stream && stream != s.stream) {
+    if (const cudaError_t error = cudaDeviceSynchronize())
+      return s.failed("waiting for another stream", error);
+  }
+  s.stream = stream;
   LaunchKey key{};
   key.params = call.params;
   key.candidates.boxes = reinterpret_cast<const CrowdNmsBox*>(candidates.boxes);

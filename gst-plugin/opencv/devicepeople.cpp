@@ -34,6 +34,7 @@ struct DevicePeople::State {
   CudaDevice device;
   hog::DeviceFinder finder{cv::HOGDescriptor::getDefaultPeopleDetector()};
   DeviceBoxesPool pool;
+  CUstream_st* stream = nullptr;  // of the last frame
   std::string problem;
 
   ~State() {
@@ -44,6 +45,7 @@ struct DevicePeople::State {
     const CudaDevice::Current current(device);
     finder.release();
     pool.clear();
+    stream = nullptr;
   }
 
   bool follow_context(GstMemory* memory) {
@@ -94,6 +96,9 @@ DevicePeople::Outcome DevicePeople::find(GstBuffer* buffer, const GstVideoInfo& 
   const CudaDevice::Current current(s.device);
   if (!current)
     return s.say(Outcome::failed, "the CUDA context cannot be made current");
+  // Searches share the finder's memory. Freeing it waits for what is done with it on the last stream.
+  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(s.stream, stream))
+    s.finder.release();
   MemoryRef boxes = s.pool.acquire(capacity, memory);
   if (!boxes)
     return s.say(Outcome::failed, "no device memory for candidates: lower max-candidates");
