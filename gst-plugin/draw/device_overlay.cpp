@@ -245,9 +245,9 @@ DeviceOverlay::Outcome DeviceOverlay::State::paint(const GstVideoFrame& frame, c
       return fail("sending detections to the GPU", error);
   }
   if (candidates) {
+    // Of names they show nothing, and those of survivors from the host are in the table.
     layers.candidates =
         boxes_of(**candidates, *detections.device_candidates, scale_of(*detections.device_candidates, width, height));
-    use_labels(*detections.device_candidates, labels);
   }
   if (survivors) {
     layers.survivors =
