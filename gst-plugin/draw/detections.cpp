@@ -100,7 +100,7 @@ void Detections::read(GstBuffer* buffer, int width, int height, bool leave_on_de
   candidates.clear();
   summary = {};
   problem = nullptr;
-  device_survivors = device_candidates = nullptr;
+  device_survivors = device_candidates = device_counted = nullptr;
   read_regions(buffer, *this);
   // What crowdnms tells of the candidates that it took away; the candidates themselves, where they are, know better.
   for (const Detection& survivor : survivors)
@@ -108,7 +108,7 @@ void Detections::read(GstBuffer* buffer, int width, int height, bool leave_on_de
   summary.survivors = static_cast<unsigned>(survivors.size());
   if (const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_survivors_meta(buffer)) {
     if (leave_on_device && is_on_device(meta->memory)) {
-      device_survivors = meta;
+      device_survivors = device_counted = meta;
       survivors.clear();
     } else if (const auto counts = read_boxes(*meta, width, height, survivors, problem)) {
       summary = {counts->candidates, static_cast<unsigned>(survivors.size())};
@@ -116,10 +116,11 @@ void Detections::read(GstBuffer* buffer, int width, int height, bool leave_on_de
   }
   if (const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer)) {
     if (leave_on_device && is_on_device(meta->memory)) {
-      device_candidates = meta;
+      device_candidates = device_counted = meta;
       candidates.clear();
     } else if (const auto counts = read_boxes(*meta, width, height, candidates, problem)) {
       summary.candidates = counts->boxes;
+      device_counted = nullptr;
     }
   }
 }

@@ -38,6 +38,8 @@ struct Detections {
   /** Those that were left in device memory, in place of the above; null if they were not. */
   const GstCrowdBoxesMeta* device_survivors = nullptr;
   const GstCrowdBoxesMeta* device_candidates = nullptr;
+  /** The one of them, shown or not, whose memory says how many candidates there were; null if `summary` does. */
+  const GstCrowdBoxesMeta* device_counted = nullptr;
 
   /** Reads `buffer`, whose frame has `width` times `height` pixels. Boxes in device memory are left there if
    *  `leave_on_device`, else downloaded. Keeps its memory from call to call. Throws std::bad_alloc; drop the object

@@ -73,6 +73,11 @@ struct Layers {
   DeviceSummary summary;
 };
 
+/// Boxes in device memory, as device pointers.
+struct Mapped {
+  std::optional<MappedBoxes> candidates, survivors, counted;
+};
+
 }  // namespace
 
 struct DeviceOverlay::State {
@@ -123,8 +128,7 @@ struct DeviceOverlay::State {
   cudaError_t send(const Detections& detections, Layers& layers);
   cudaError_t make_room(Parcel& parcel, std::size_t bytes);
   Outcome draw(GstVideoFrame& frame, const Style& style, const Detections& detections);
-  Outcome paint(const GstVideoFrame& frame, const Style& style, const Detections& detections,
-                const std::optional<MappedBoxes>& candidates, const std::optional<MappedBoxes>& survivors);
+  Outcome paint(const GstVideoFrame& frame, const Style& style, const Detections& detections, const Mapped& mapped);
 };
 
 bool DeviceOverlay::State::follow_context(GstMemory* memory) {
@@ -232,14 +236,13 @@ void use_labels(const GstCrowdBoxesMeta& meta, std::vector<const char*>& labels)
 }  // namespace
 
 DeviceOverlay::Outcome DeviceOverlay::State::paint(const GstVideoFrame& frame, const Style& style,
-                                                   const Detections& detections,
-                                                   const std::optional<MappedBoxes>& candidates,
-                                                   const std::optional<MappedBoxes>& survivors) {
+                                                   const Detections& detections, const Mapped& mapped) {
+  const auto& [candidates, survivors, counted] = mapped;
   const int width = GST_VIDEO_FRAME_WIDTH(&frame), height = GST_VIDEO_FRAME_HEIGHT(&frame);
   labels.clear();
   Layers layers;
-  const bool from_host =
-      !detections.candidates.empty() || !detections.survivors.empty() || (style.summary && !candidates && !survivors);
+  const bool summary_from_host = style.summary && (!counted || (!survivors && detections.summary.survivors));
+  const bool from_host = !detections.candidates.empty() || !detections.survivors.empty() || summary_from_host;
   if (from_host) {
     if (const cudaError_t error = send(detections, layers))
       return fail("sending detections to the GPU", error);
@@ -252,11 +255,12 @@ DeviceOverlay::Outcome DeviceOverlay::State::paint(const GstVideoFrame& frame, c
   if (survivors) {
     layers.survivors =
         boxes_of(**survivors, *detections.device_survivors, scale_of(*detections.device_survivors, width, height));
-    layers.summary = {(*survivors)->candidates, (*survivors)->count};
+    layers.summary.survivors = (*survivors)->count;
     use_labels(*detections.device_survivors, labels);
   }
-  if (candidates)
-    layers.summary.candidates = (*candidates)->count;
+  if (counted)
+    layers.summary.candidates =
+        detections.device_counted->kind == GST_CROWD_BOXES_SURVIVORS ? (*counted)->candidates : (*counted)->count;
   if (std::string wrong = painter.set_labels(labels); !wrong.empty())
     return fail(std::move(wrong));
   if (std::string wrong =
@@ -268,18 +272,20 @@ DeviceOverlay::Outcome DeviceOverlay::State::paint(const GstVideoFrame& frame, c
 
 DeviceOverlay::Outcome DeviceOverlay::State::draw(GstVideoFrame& frame, const Style& style,
                                                   const Detections& detections) {
-  std::optional<MappedBoxes> candidates, survivors;
+  Mapped mapped;
+  const GstCrowdBoxesMeta* counted = style.summary ? detections.device_counted : nullptr;
   const auto map = [this](const GstCrowdBoxesMeta* meta, std::optional<MappedBoxes>& boxes) {
     return !meta ||
            (device.owns(meta->memory) && boxes.emplace(meta->memory, meta->capacity, GST_MAP_READ | map_on_device));
   };
-  if (!map(detections.device_candidates, candidates) || !map(detections.device_survivors, survivors))
+  if (!map(detections.device_candidates, mapped.candidates) || !map(detections.device_survivors, mapped.survivors) ||
+      !map(counted, mapped.counted))
     return drop(
         "a GstCrowdBoxesMeta is in another CUDA context than the frame, or its memory is too small for its "
         "capacity");
   cudaError_t error = make_events();
   const auto with_boxes = [&](auto&& order) {
-    for (const GstCrowdBoxesMeta* meta : {detections.device_candidates, detections.device_survivors}) {
+    for (const GstCrowdBoxesMeta* meta : {detections.device_candidates, detections.device_survivors, counted}) {
       if (meta && error == cudaSuccess)
         error = order(stream_of(meta->memory));
     }
@@ -287,7 +293,7 @@ DeviceOverlay::Outcome DeviceOverlay::State::draw(GstVideoFrame& frame, const St
   with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(stream, theirs, before); });
   if (error != cudaSuccess)
     return fail("waiting for boxes", error);
-  const Outcome outcome = paint(frame, style, detections, candidates, survivors);
+  const Outcome outcome = paint(frame, style, detections, mapped);
   // Their memory may be written again once the buffer is gone.
   with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(theirs, stream, after); });
   return error == cudaSuccess || outcome == Outcome::failed ? outcome : fail("ordering streams", error);
