@@ -78,13 +78,16 @@ bool BoxesUpload::send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* 
   if (error == cudaSuccess)
     return true;
   (void)cudaGetLastError();
+  cuda_failed_ = error != cudaErrorMemoryAllocation;
   problem_ = std::string("sending candidates to the GPU: ") + cudaGetErrorString(error);
   return false;
 }
 
 MemoryRef BoxesUpload::upload(GstMemory* beside, guint capacity,
                               const std::function<void(const GstCrowdBoxesMap&)>& fill) {
+  cuda_failed_ = false;
   if (!push_context_of(beside)) {
+    cuda_failed_ = true;
     problem_ = "the CUDA context of the frame cannot be made current";
     return nullptr;
   }

@@ -30,6 +30,10 @@ class BoxesUpload {
   const std::string& problem() const {
     return problem_;
   }
+  /// Whether that is for another reason than that memory has run out.
+  bool cuda_failed() const {
+    return cuda_failed_;
+  }
 
  private:
   struct State;
@@ -39,6 +43,7 @@ class BoxesUpload {
   DeviceBoxesPool pool_;
   std::unique_ptr<State> state_;
   std::string problem_;
+  bool cuda_failed_ = false;
 };
 
 }  // namespace crowd

@@ -46,6 +46,10 @@ class CandidateWriter {
   const std::string& problem() const {
     return upload_->problem();
   }
+  /// Whether that is for another reason than that memory has run out.
+  bool cuda_failed() const {
+    return upload_->cuda_failed();
+  }
 
  private:
   bool goes_to_device(GstBuffer* buffer);
