@@ -358,10 +358,11 @@ static void gst_crowd_overlay_install_outlines(GObjectClass* object_class) {
                        style.candidate_thickness, live_property));
   g_object_class_install_property(
       object_class, PROP_STATS,
-      g_param_spec_boxed("stats", "Statistics",
-                         "Since the start: frames, survivors and candidates drawn, failures (frames that could not be "
-                         "drawn on, or whose candidates could not be read)",
-                         GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+      g_param_spec_boxed(
+          "stats", "Statistics",
+          "Since the start: frames, survivors and candidates drawn (but those in device memory), failures "
+          "(frames that could not be drawn on, or whose candidates could not be read)",
+          GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
 }
 
 static void gst_crowd_overlay_install_text(GObjectClass* object_class) {

@@ -41,6 +41,8 @@ struct Parcel {
   cudaError_t make_room(std::uint32_t wanted) {
     if (memory && wanted <= room)
       return cudaSuccess;
+    room = 0;
+    gathered = {};
     Carver measure(nullptr, alignment);
     take_gathered(measure, wanted);
     cudaError_t error = cuda::allocate(memory, measure.bytes());
@@ -236,9 +238,10 @@ CrowdNmsGathered DeviceNms::State::on_device(const GstCrowdBoxesMap& to, bool co
 CrowdNmsStatus DeviceNms::enqueue(const Call& call, const GstCrowdBoxesMap& candidates, const Destination& destination,
                                   CUstream_st* stream) {
   State& s = *state_;
-  // Frames share the workspace, the results and the sums. The last stream may be gone; null orders itself with others.
+  // Frames share the workspace, the results and the sums. The last stream may be gone, but the default one waits for
+  // it.
   if (s.stream && stream != s.stream) {
-    if (const cudaError_t error = cudaDeviceSynchronize())
+    if (const cudaError_t error = cudaStreamSynchronize(nullptr))
       return s.failed("waiting for another stream", error);
   }
   s.stream = stream;
