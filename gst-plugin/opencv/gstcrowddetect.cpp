@@ -87,6 +87,7 @@ struct State {
   std::unique_ptr<crowd::WindowFinder> finder;
   crowd::DevicePeople device_people;
   bool people = false;
+  bool refused = false;
   bool on_device = false;  ///< frames are in CUDA memory
   std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> labels{nullptr, g_ptr_array_unref};
   GstVideoInfo info{};
