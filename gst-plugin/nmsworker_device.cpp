@@ -69,20 +69,23 @@ GstFlowReturn NmsWorker::cluster_on_device(GstBuffer* buffer, const NmsSettings&
     return fail_device(CROWD_NMS_CUDA_ERROR);
   }
   CrowdNmsStatus status = CROWD_NMS_OK;
+  const char* broken = nullptr;
   {
+    // Unmapped before the metadata goes, which may hold the last reference.
     const MappedBoxes map(candidates.memory, candidates.capacity, GST_MAP_READ | map_on_device);
     const std::optional<bool> alive = map ? device_nms_.is_alive(map->boxes) : false;
     if (!alive)
       return fail_device(CROWD_NMS_CUDA_ERROR);
-    if (!*alive) {
-      drop_broken(buffer, settings, source,
-                  map ? "its device memory has been freed, or is not of this device; keep it until the frame is gone"
-                      : "its device memory is too small for its capacity, or cannot be mapped; allocate it with "
-                        "gst_crowd_cuda_boxes_memory_new() and unmap it before the buffer is pushed",
-                  frame);
-      return GST_FLOW_OK;
-    }
-    status = enqueue(buffer, settings, source_row, candidates, *map, frame);
+    if (*alive)
+      status = enqueue(buffer, settings, source_row, candidates, *map, frame);
+    else
+      broken = map ? "its device memory has been freed, or is not of this device; keep it until the frame is gone"
+                   : "its device memory is too small for its capacity, or cannot be mapped; allocate it with "
+                     "gst_crowd_cuda_boxes_memory_new() and unmap it before the buffer is pushed";
+  }
+  if (broken) {
+    drop_broken(buffer, settings, source, broken, frame);
+    return GST_FLOW_OK;
   }
   if (status != CROWD_NMS_OK)
     return fail_device(status);

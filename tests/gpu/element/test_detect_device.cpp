@@ -173,7 +173,9 @@ TEST(DetectDevice, says_that_faces_are_searched_for_in_system_memory) {
   const Ref<GstMessage> message = pop_message(pipe.bus(), GST_MESSAGE_ERROR);
   ASSERT_NE(message, nullptr);
   EXPECT_THAT(message_text(message.get()), testing::AllOf(HasSubstr("cudadownload"), HasSubstr("detector=people")));
-  EXPECT_EQ(pop_message(pipe.bus(), GST_MESSAGE_ERROR), nullptr);
+  // What the base class has to say.
+  while (const Ref<GstMessage> more = pop_message(pipe.bus(), GST_MESSAGE_ERROR))
+    EXPECT_THAT(message_text(more.get()), testing::Not(HasSubstr("cudadownload")));
   std::remove(path.c_str());
 }
 
