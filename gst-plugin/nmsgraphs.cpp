@@ -13,8 +13,8 @@ namespace crowd {
 
 namespace {
 
-// Of so many, most would never come back.
-constexpr unsigned most_evicted = 64;
+// Graphs that did not come back in time, or could not be recorded. After so many, recording is in vain.
+constexpr unsigned most_given_up = 64;
 
 CrowdNmsStatus enqueue(const LaunchKey& key, void* workspace, std::size_t bytes, CUstream_st* stream) {
   CrowdNmsStatus status = crowd_nms_cuda(&key.params, &key.candidates, &key.survivors, workspace, bytes, stream);
@@ -47,60 +47,53 @@ LaunchGraphs::Entry* LaunchGraphs::find(const LaunchKey& key) {
   return found == entries_.end() ? nullptr : &*found;
 }
 
-cudaError_t LaunchGraphs::record(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, Exec& exec,
-                                 CrowdNmsStatus& status) {
+LaunchGraphs::Exec LaunchGraphs::record(const LaunchKey& key, void* workspace, std::size_t workspace_bytes) {
   // A stream of its own, since the default one cannot be recorded.
   if (!capture_) {
     cudaStream_t stream = nullptr;
-    if (const cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))
-      return error;
+    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
+      return nullptr;
     capture_.reset(stream);
   }
-  if (const cudaError_t error = cudaStreamBeginCapture(capture_.get(), cudaStreamCaptureModeThreadLocal))
-    return error;
-  status = enqueue(key, workspace, workspace_bytes, capture_.get());
+  if (cudaStreamBeginCapture(capture_.get(), cudaStreamCaptureModeRelaxed) != cudaSuccess)
+    return nullptr;
+  const CrowdNmsStatus status = enqueue(key, workspace, workspace_bytes, capture_.get());
   cudaGraph_t graph = nullptr;
-  cudaError_t error = cudaStreamEndCapture(capture_.get(), &graph);
   cudaGraphExec_t made = nullptr;
-  if (error == cudaSuccess && status == CROWD_NMS_OK)
-    error = cudaGraphInstantiateWithFlags(&made, graph, 0);
+  if (cudaStreamEndCapture(capture_.get(), &graph) == cudaSuccess && status == CROWD_NMS_OK)
+    (void)cudaGraphInstantiateWithFlags(&made, graph, 0);
   if (graph)
     cudaGraphDestroy(graph);
-  exec.reset(made);
-  return error;
+  return Exec(made);
 }
 
-cudaError_t LaunchGraphs::add(const LaunchKey& key, void* workspace, std::size_t workspace_bytes,
-                              CrowdNmsStatus& status, Entry*& entry) {
-  Exec exec;
-  const cudaError_t error = record(key, workspace, workspace_bytes, exec, status);
-  if (error != cudaSuccess || status != CROWD_NMS_OK)
-    return error;
-  if (entries_.size() < most) {
-    entry = &entries_.emplace_back(Entry{key, std::move(exec), 0});
-  } else {
-    // Destroyed once what is under way with it has ended.
-    entry = &*std::ranges::min_element(entries_, {}, &Entry::used);
-    *entry = Entry{key, std::move(exec), 0};
-    evicted_++;
+LaunchGraphs::Entry* LaunchGraphs::add(const LaunchKey& key, void* workspace, std::size_t workspace_bytes) {
+  Exec exec = record(key, workspace, workspace_bytes);
+  if (!exec) {
+    (void)cudaGetLastError();
+    given_up_++;
+    return nullptr;
   }
-  return cudaSuccess;
+  if (entries_.size() < most)
+    return &entries_.emplace_back(Entry{key, std::move(exec), 0});
+  // Destroyed once what is under way with it has ended.
+  Entry& oldest = *std::ranges::min_element(entries_, {}, &Entry::used);
+  oldest = Entry{key, std::move(exec), 0};
+  given_up_++;
+  return &oldest;
 }
 
 cudaError_t LaunchGraphs::launch(const LaunchKey& key, void* workspace, std::size_t workspace_bytes,
                                  CUstream_st* stream, CrowdNmsStatus& status) {
-  status = CROWD_NMS_OK;
   Entry* entry = find(key);
-  if (!entry && evicted_ < most_evicted) {
-    if (const cudaError_t error = add(key, workspace, workspace_bytes, status, entry))
-      return error;
-    if (status != CROWD_NMS_OK)
-      return cudaSuccess;
-  }
+  // The first launch loads the kernels, which must not happen while a stream is recorded.
+  if (!entry && std::exchange(loaded_, true) && given_up_ < most_given_up)
+    entry = add(key, workspace, workspace_bytes);
   if (!entry) {
     status = enqueue(key, workspace, workspace_bytes, stream);
     return cudaSuccess;
   }
+  status = CROWD_NMS_OK;
   entry->used = ++clock_;
   return cudaGraphLaunch(entry->exec.get(), stream);
 }
@@ -108,7 +101,8 @@ cudaError_t LaunchGraphs::launch(const LaunchKey& key, void* workspace, std::siz
 void LaunchGraphs::clear() {
   entries_.clear();
   capture_.reset();
-  evicted_ = 0;
+  given_up_ = 0;
+  loaded_ = false;
 }
 
 }  // namespace crowd

@@ -30,7 +30,8 @@ class LaunchGraphs {
   /// Fewer are kept; where more than these many memories go round, launches are made one by one.
   static constexpr std::size_t most = 16;
 
-  /// Launches what `key` says on `stream`. `status` is what the library said, CROWD_NMS_OK where CUDA failed alone.
+  /// Launches what `key` says on `stream`, kernel by kernel where that cannot be recorded. `status` is what the library
+  /// said, CROWD_NMS_OK where CUDA failed alone.
   cudaError_t launch(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CUstream_st* stream,
                      CrowdNmsStatus& status);
 
@@ -57,15 +58,14 @@ class LaunchGraphs {
   };
 
   Entry* find(const LaunchKey& key);
-  cudaError_t record(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, Exec& exec,
-                     CrowdNmsStatus& status);
-  cudaError_t add(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CrowdNmsStatus& status,
-                  Entry*& entry);
+  Exec record(const LaunchKey& key, void* workspace, std::size_t workspace_bytes);
+  Entry* add(const LaunchKey& key, void* workspace, std::size_t workspace_bytes);
 
   Stream capture_;
   std::vector<Entry> entries_;
   std::uint64_t clock_ = 0;
-  unsigned evicted_ = 0;
+  unsigned given_up_ = 0;
+  bool loaded_ = false;
 };
 
 }  // namespace crowd

@@ -188,11 +188,13 @@ static gboolean gst_crowd_detect_set_caps(GstBaseTransform* transform, GstCaps* 
   state.found = {};
   state.on_device = crowd::is_on_device(caps);
   if (state.on_device && !state.people) {
-    GST_ELEMENT_ERROR(
-        transform, STREAM, FORMAT,
-        ("Faces are searched for in system memory only, and these frames are in CUDA memory. Put cudadownload "
-         "before crowddetect, or set detector=people."),
-        (nullptr));
+    // The caps come again with the next buffer.
+    if (!std::exchange(state.refused, true))
+      GST_ELEMENT_ERROR(
+          transform, STREAM, FORMAT,
+          ("Faces are searched for in system memory only, and these frames are in CUDA memory. Put cudadownload "
+           "before crowddetect, or set detector=people."),
+          (nullptr));
     return FALSE;
   }
   return gst_video_info_from_caps(&state.info, caps);

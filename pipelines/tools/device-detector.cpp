@@ -60,12 +60,14 @@ GstPadProbeReturn attach_candidates(GstPad* pad, GstPadProbeInfo* info, gpointer
   const auto flags = static_cast<GstMapFlags>(int{GST_MAP_READ} | int{on_device});
   if (caps && gst_video_info_from_caps(&video, caps) && gst_crowd_cuda_push(memory)) {
     GstMemory* boxes = detector.acquire(memory);
+    bool found = false;
     if (boxes && gst_video_frame_map(&frame, &video, buffer, flags)) {
-      if (detect(frame, boxes, gst_crowd_cuda_stream(memory)))
-        gst_buffer_add_crowd_boxes_meta(buffer, gst_memory_ref(boxes), capacity, static_cast<guint>(video.width),
-                                        static_cast<guint>(video.height), nullptr);
-      gst_video_frame_unmap(&frame);
+      found = detect(frame, boxes, gst_crowd_cuda_stream(memory));
+      gst_video_frame_unmap(&frame);  // a frame that is mapped holds the buffer, which is not writable then
     }
+    if (found)
+      gst_buffer_add_crowd_boxes_meta(buffer, gst_memory_ref(boxes), capacity, static_cast<guint>(video.width),
+                                      static_cast<guint>(video.height), nullptr);
     g_clear_pointer(&boxes, gst_memory_unref);
     gst_crowd_cuda_pop();
   }
