@@ -42,6 +42,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--film", type=named_film, action="append", required=True, metavar="NAME=FILE")
     parser.add_argument("--streams", default="1,8,32", help="how many streams at once")
+    parser.add_argument("--host-streams", help="the same on the host, which takes its time; as many unless given")
     parser.add_argument("--device", default="nvh264dec ! video/x-raw(memory:CUDAMemory) ! " + ELEMENTS.format(""),
                         help="what a parsed stream goes through in device memory; empty: nothing is measured")
     parser.add_argument("--host", default="nvh264dec ! cudadownload ! video/x-raw ! " + ELEMENTS.format("backend=cpu"),
@@ -66,6 +67,34 @@ def environment(options):
             "command": shlex.join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])}
 
 
+def write(written, folder):
+    """After each measurement, so that what was measured is not lost with what was not."""
+    if not folder:
+        return None
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = f"pipeline-{written['environment']['gpu'].lower().replace(' ', '-')}-{written['environment']['date']}"
+    path = folder / f"{stem}.json"
+    path.write_text(json.dumps(written, indent=1) + "\n")
+    return path
+
+
+def measure(options, paths, written):
+    counts = {"device": options.streams, "host": options.host_streams or options.streams}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, file in options.film:
+            film = pipeline.Film(file, pathlib.Path(folder) / f"{name}.h264")
+            for path, words in paths.items():
+                for streams in map(int, counts[path].split(",")):
+                    found = pipeline.throughput(film, words, streams, options.seconds, options.repeat)
+                    written["throughput"].append({"film": name, "path": path, **found})
+                    print(f"{name:10s} {path:7s} {streams:3d} streams {found['fps']:9.1f} frames/s", flush=True)
+                    write(written, options.out)
+                times = pipeline.host_times(film, words, options.host_time_frames)
+                for element, time in times.items():
+                    written["host_time"].append({"film": name, "path": path, "element": element, **time})
+                    print(f"{name:10s} {path:7s} {element:20s} {time['median']:9.1f} us a buffer", flush=True)
+
+
 def main():
     options = arguments()
     if not shutil.which("gst-launch-1.0"):
@@ -76,25 +105,10 @@ def main():
     written = {"environment": environment(options), "throughput": [], "host_time": []}
     if not options.no_gpu:
         written["environment"]["clocks before"] = clocks()
-    with tempfile.TemporaryDirectory() as folder:
-        for name, file in options.film:
-            film = pipeline.Film(file, pathlib.Path(folder) / f"{name}.h264")
-            for path, words in paths.items():
-                for streams in map(int, options.streams.split(",")):
-                    found = pipeline.throughput(film, words, streams, options.seconds, options.repeat)
-                    written["throughput"].append({"film": name, "path": path, **found})
-                    print(f"{name:10s} {path:7s} {streams:3d} streams {found['fps']:9.1f} frames/s", flush=True)
-                times = pipeline.host_times(film, words, options.host_time_frames)
-                for element, time in times.items():
-                    written["host_time"].append({"film": name, "path": path, "element": element, **time})
-                    print(f"{name:10s} {path:7s} {element:20s} {time['median']:9.1f} us a buffer", flush=True)
+    measure(options, paths, written)
     if not options.no_gpu:
         written["environment"]["clocks after"] = clocks()
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        stem = f"pipeline-{written['environment']['gpu'].lower().replace(' ', '-')}-{written['environment']['date']}"
-        path = options.out / f"{stem}.json"
-        path.write_text(json.dumps(written, indent=1) + "\n")
+    if path := write(written, options.out):
         print(path)
 
 
