@@ -17,6 +17,7 @@ import datetime
 import json
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -64,7 +65,7 @@ def version():
 def environment(options):
     return {"gpu": "none" if options.no_gpu else clocks()["name"], "date": datetime.date.today().isoformat(),
             "gstreamer": version(), "cores": os.cpu_count(), "commit": options.commit or "not given",
-            "command": shlex.join([pathlib.Path(sys.argv[0]).name, *sys.argv[1:]])}
+            "command": shlex.join(re.sub(r"/(?:[^/=]+/)+", "", word) for word in sys.argv)}
 
 
 def write(written, folder):
