@@ -19,7 +19,7 @@
 namespace {
 
 constexpr guint capacity = 4096;
-constexpr int threshold = 200;
+constexpr int threshold = 170;
 constexpr auto on_device = static_cast<GstMapFlags>(GST_MAP_FLAG_LAST << 1);  // GST_MAP_CUDA
 
 struct Detector {
