@@ -77,10 +77,27 @@ int main(void) {
 }
 C
 
+cat >cuda.c <<'C'
+#include <gst/crowd/gstcrowdcuda.h>
+
+int main(void) {
+  gst_init(NULL, NULL);
+  GstMemory *memory = gst_allocator_alloc(NULL, 64, NULL);
+  const int status = gst_crowd_cuda_boxes_memory_new(memory, 7) || gst_crowd_cuda_push(memory) ? 1 : 0;
+  gst_memory_unref(memory);
+  return status;
+}
+C
+
 check "meson install puts everything in place" install_it
 use_here
 check "library, plugin, headers, tools and pkg-config files are there" has_files
 check "a C program builds with crowd-nms.pc and runs" compiles library.c library crowd-nms
 check "a C program builds with gstreamer-crowd-1.0.pc and runs" compiles meta.c meta gstreamer-crowd-1.0
+builds_on_the_device() {
+  [ -e "$libraries/pkgconfig/gstreamer-crowd-cuda-1.0.pc" ] || { echo "this build shares no CUDA contexts"; return 77; }
+  compiles cuda.c cuda gstreamer-crowd-cuda-1.0
+}
+check "a C program builds with gstreamer-crowd-cuda-1.0.pc and runs" builds_on_the_device
 check "an installed pipeline runs" installed_pipeline
 finish
