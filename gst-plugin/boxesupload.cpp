@@ -11,18 +11,6 @@ namespace crowd {
 
 namespace {
 
-GstCrowdBoxesMap view_of(void* memory, const GstCrowdBoxesLayout& layout, guint capacity) {
-  auto* base = static_cast<guint8*>(memory);
-  GstCrowdBoxesMap map{};
-  map.count = reinterpret_cast<guint32*>(base + layout.count);
-  map.candidates = reinterpret_cast<guint32*>(base + layout.candidates);
-  map.boxes = reinterpret_cast<GstCrowdBox*>(base + layout.boxes);
-  map.scores = reinterpret_cast<gfloat*>(base + layout.scores);
-  map.classes = reinterpret_cast<gint32*>(base + layout.classes);
-  map.capacity = capacity;
-  return map;
-}
-
 /// A frame on its way to the device.
 struct Parcel {
   cuda::PinnedMemory memory;
@@ -70,7 +58,9 @@ bool BoxesUpload::send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* 
   }
   if (error == cudaSuccess) {
     parcel.capacity = capacity;
-    fill(view_of(parcel.memory.get(), layout, capacity));
+    GstCrowdBoxesMap host;
+    gst_crowd_boxes_map_at(&host, parcel.memory.get(), capacity);
+    fill(host);
     error = cudaMemcpyAsync(to.count, parcel.memory.get(), layout.members, cudaMemcpyHostToDevice, stream);
   }
   if (error == cudaSuccess)

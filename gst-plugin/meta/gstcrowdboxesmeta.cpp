@@ -103,18 +103,12 @@ GstMemory* gst_crowd_boxes_memory_new(guint capacity) {
   return memory;
 }
 
-gboolean gst_crowd_boxes_map_memory(GstCrowdBoxesMap* map, GstMemory* memory, guint capacity, GstMapFlags flags) {
-  g_return_val_if_fail(map != nullptr && memory != nullptr, FALSE);
+gboolean gst_crowd_boxes_map_at(GstCrowdBoxesMap* map, gpointer memory, guint capacity) {
+  g_return_val_if_fail(map != nullptr, FALSE);
   GstCrowdBoxesLayout layout;
-  if (!gst_crowd_boxes_layout_init(&layout, capacity) || gst_memory_get_sizes(memory, nullptr, nullptr) < layout.size)
+  if (!gst_crowd_boxes_layout_init(&layout, capacity))
     return FALSE;
-  if (!gst_memory_map(memory, &map->info, flags))
-    return FALSE;
-  guint8* base = map->info.data;
-  if (reinterpret_cast<guintptr>(base) % alignof(GstCrowdBox) != 0) {
-    gst_memory_unmap(memory, &map->info);
-    return FALSE;
-  }
+  auto* base = static_cast<guint8*>(memory);
   map->count = reinterpret_cast<guint32*>(base + layout.count);
   map->candidates = reinterpret_cast<guint32*>(base + layout.candidates);
   map->boxes = reinterpret_cast<GstCrowdBox*>(base + layout.boxes);
@@ -122,6 +116,22 @@ gboolean gst_crowd_boxes_map_memory(GstCrowdBoxesMap* map, GstMemory* memory, gu
   map->classes = reinterpret_cast<gint32*>(base + layout.classes);
   map->members = reinterpret_cast<guint32*>(base + layout.members);
   map->capacity = capacity;
+  map->memory = nullptr;
+  return TRUE;
+}
+
+gboolean gst_crowd_boxes_map_memory(GstCrowdBoxesMap* map, GstMemory* memory, guint capacity, GstMapFlags flags) {
+  g_return_val_if_fail(map != nullptr && memory != nullptr, FALSE);
+  GstCrowdBoxesLayout layout;
+  if (!gst_crowd_boxes_layout_init(&layout, capacity) || gst_memory_get_sizes(memory, nullptr, nullptr) < layout.size)
+    return FALSE;
+  if (!gst_memory_map(memory, &map->info, flags))
+    return FALSE;
+  if (reinterpret_cast<guintptr>(map->info.data) % alignof(GstCrowdBox) != 0) {
+    gst_memory_unmap(memory, &map->info);
+    return FALSE;
+  }
+  gst_crowd_boxes_map_at(map, map->info.data, capacity);
   map->memory = memory;
   return TRUE;
 }

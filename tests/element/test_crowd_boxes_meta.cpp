@@ -47,6 +47,25 @@ TEST(boxes_memory, is_new_aligned_and_empty) {
   gst_crowd_boxes_unmap(&map);
 }
 
+TEST(boxes_memory, lies_the_same_where_it_is_no_gst_memory) {
+  const Ref<GstMemory> memory(gst_crowd_boxes_memory_new(33));
+  GstCrowdBoxesMap map, at;
+  ASSERT_TRUE(gst_crowd_boxes_map_memory(&map, memory.get(), 33, GST_MAP_READ));
+  ASSERT_TRUE(gst_crowd_boxes_map_at(&at, map.info.data, 33));
+  EXPECT_EQ(at.count, map.count);
+  EXPECT_EQ(at.candidates, map.candidates);
+  EXPECT_EQ(at.boxes, map.boxes);
+  EXPECT_EQ(at.scores, map.scores);
+  EXPECT_EQ(at.classes, map.classes);
+  EXPECT_EQ(at.members, map.members);
+  EXPECT_EQ(at.capacity, 33u);
+  GstCrowdBoxesLayout layout;
+  gst_crowd_boxes_layout_init(&layout, 33);
+  EXPECT_EQ(reinterpret_cast<guint8*>(at.members), map.info.data + layout.members);
+  EXPECT_FALSE(gst_crowd_boxes_map_at(&at, map.info.data, G_MAXUINT));
+  gst_crowd_boxes_unmap(&map);
+}
+
 TEST(boxes_memory, too_small_does_not_map) {
   const Ref<GstMemory> memory(gst_crowd_boxes_memory_new(64));
   GstCrowdBoxesMap map;

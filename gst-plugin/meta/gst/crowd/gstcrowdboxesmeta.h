@@ -159,6 +159,18 @@ GST_CROWD_API gboolean gst_crowd_boxes_layout_init (GstCrowdBoxesLayout *layout,
 GST_CROWD_API GstMemory *gst_crowd_boxes_memory_new (guint capacity);
 
 /**
+ * gst_crowd_boxes_map_at:
+ * @map: (out): pointers behind @base
+ * @base: where a memory in #GstCrowdBoxesLayout order begins, at a multiple of 4 bytes
+ * @capacity: its capacity, at most %GST_CROWD_BOXES_MAX_CAPACITY
+ *
+ * For memory that is no #GstMemory, say what is uploaded from. There is nothing to unmap. Pointers are only computed.
+ *
+ * Returns: %FALSE if @capacity is too large
+ */
+GST_CROWD_API gboolean gst_crowd_boxes_map_at (GstCrowdBoxesMap *map, gpointer base, guint capacity);
+
+/**
  * gst_crowd_boxes_map_memory:
  * @map: (out): pointers into @memory
  * @memory: a memory in #GstCrowdBoxesLayout order
