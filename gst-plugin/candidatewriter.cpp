@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "meta/negotiation.hpp"
-
 namespace crowd {
 
 namespace {
@@ -27,11 +25,8 @@ void fill(const GstCrowdBoxesMap& map, const scene::DetectionsView& candidates) 
 }  // namespace
 
 bool CandidateWriter::goes_to_device(GstBuffer* buffer) {
-  if (!gst_buffer_n_memory(buffer) || !is_on_device(gst_buffer_peek_memory(buffer, 0)))
-    return false;
-  if (!asked_.exchange(true))
-    device_wanted_ = meta::downstream_wants_boxes(source_pad_, meta::candidates_on_device);
-  return device_wanted_;
+  return gst_buffer_n_memory(buffer) && is_on_device(gst_buffer_peek_memory(buffer, 0)) &&
+         wish_.wants(source_pad_, meta::candidates_on_device);
 }
 
 MemoryRef CandidateWriter::write(GstBuffer* buffer, const scene::DetectionsView& candidates) {
@@ -62,7 +57,7 @@ void CandidateWriter::reset() {
   pool_.clear();
   upload_.emplace();
   capacity_ = 0;
-  asked_ = false;
+  wish_.reconfigure();
 }
 
 }  // namespace crowd

@@ -7,13 +7,13 @@
 
 #include <gst/gst.h>
 
-#include <atomic>
 #include <cstddef>
 #include <optional>
 #include <string>
 
 #include "boxesupload.hpp"
 #include "memorypool.hpp"
+#include "meta/negotiation.hpp"
 #include "scene/source.hpp"
 
 namespace crowd {
@@ -37,7 +37,7 @@ class CandidateWriter {
 
   /// Downstream may have changed its mind. Any thread.
   void reconfigure() {
-    asked_ = false;
+    wish_.reconfigure();
   }
 
   /// From here on as if it were new.
@@ -59,8 +59,7 @@ class CandidateWriter {
   MemoryPool pool_{gst_crowd_boxes_memory_new};
   std::optional<BoxesUpload> upload_{std::in_place};
   guint capacity_ = 0;
-  std::atomic<bool> asked_ = false;
-  bool device_wanted_ = false;
+  meta::DownstreamWish wish_;
 };
 
 }  // namespace crowd

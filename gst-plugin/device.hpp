@@ -112,17 +112,13 @@ class CudaDevice {
   bool open(GstElement* element, int device_id, std::string& problem);
   void close();
 
-  bool is_open() const {
-    return context_ != nullptr;
-  }
-
   /// For GstElementClass.set_context.
   void set_context(GstElement* element, GstContext* context, int device_id);
 
   /// Answers a GST_QUERY_CONTEXT if it is for a CUDA context that we have.
   bool answer(GstElement* element, GstQuery* query);
 
-  /// Whether a device memory belongs to this context.
+  /// Whether a device memory belongs to this context; none does before open() and adopt().
   bool owns(GstMemory* memory) const;
 
   /// Goes over to the context of a device memory, as an element does whose neighbour works in another one. What was

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "meta/negotiation.hpp"
-
 GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
 #define GST_CAT_DEFAULT gst_crowd_nms_debug
 
@@ -60,7 +58,7 @@ bool NmsWorker::prepare(const NmsEngine::Config& config) {
 bool NmsWorker::start(const NmsSettings& settings) {
   backend_ = settings.backend;
   frame_size_ = {};
-  asked_downstream_ = false;
+  wish_.reconfigure();
   warned_settings_ = warned_refused_ = warned_broken_ = warned_overflow_ = warned_size_ = false;
   adapters_.clear();
   for (const meta::AdapterRow& row : meta::adapter_rows())
@@ -150,16 +148,9 @@ bool NmsWorker::writes_awaited(const Frame& frame, int row) const {
 bool NmsWorker::leaves_on_device(const NmsSettings& settings, int row) {
   if (settings.output_row != automatic_output)
     return settings.output_row == all_outputs || settings.output_row == row;
-  if (!asked_downstream_.exchange(true)) {
-    device_row_ = -1;
-    int candidate = 0;
-    for (const meta::AdapterRow& adapter : meta::adapter_rows()) {
-      if (adapter.on_device && meta::downstream_wants_boxes(GST_BASE_TRANSFORM_SRC_PAD(element_), adapter.on_device))
-        device_row_ = candidate;
-      candidate++;
-    }
-  }
-  return device_row_ == row;
+  // Of the rows that have a place on the device, candidates are of one.
+  const char* field = meta::adapter_rows()[static_cast<std::size_t>(row)].on_device;
+  return field && wish_.wants(GST_BASE_TRANSFORM_SRC_PAD(element_), field);
 }
 
 GstFlowReturn NmsWorker::begin(GstBuffer* buffer, const NmsSettings& settings) {

@@ -16,6 +16,7 @@
 
 #include "device.hpp"
 #include "meta/adapter.hpp"
+#include "meta/negotiation.hpp"
 #include "nmsdevice.hpp"
 #include "nmsengine.hpp"
 #include "nmssettings.hpp"
@@ -36,11 +37,11 @@ class NmsWorker {
   /// Of the frames from here on; unknown if the caps do not say.
   void set_frame_size(meta::FrameSize size) {
     frame_size_ = size;
-    asked_downstream_ = false;
+    wish_.reconfigure();
   }
   /// Something changed downstream. Any thread.
   void reconfigure() {
-    asked_downstream_ = false;
+    wish_.reconfigure();
   }
   /// Whether candidates may stay in device memory. Any thread.
   bool reads_device() const {
@@ -124,8 +125,7 @@ class NmsWorker {
   NmsEngine::Config config_{};   // what the engine was last prepared for
   std::array<Frame, 2> frames_;  // frame i at i % 2
   unsigned begun_ = 0, finished_ = 0;
-  std::atomic<bool> asked_downstream_ = false;
-  int device_row_ = -1;  // the row that downstream reads from device memory
+  meta::DownstreamWish wish_;
   bool warned_settings_ = false;
   bool warned_refused_ = false;
   bool warned_broken_ = false;

@@ -15,7 +15,7 @@ namespace crowd {
 
 // What was made in one context is of no use in another.
 bool NmsWorker::follow_context(GstMemory* memory, int device_id, std::string& problem) {
-  if (device_.is_open() && device_.owns(memory))
+  if (device_.owns(memory))
     return true;
   // Nothing else of a frame between begin() and finish() depends on the context.
   if (begun_ != finished_ && frames_[finished_ % frames_.size()].awaited) {

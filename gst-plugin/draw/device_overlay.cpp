@@ -132,7 +132,7 @@ struct DeviceOverlay::State {
 };
 
 bool DeviceOverlay::State::follow_context(GstMemory* memory) {
-  if (device.is_open() && device.owns(memory))
+  if (device.owns(memory))
     return true;
   release();
   return device.adopt(memory, -1, problem);

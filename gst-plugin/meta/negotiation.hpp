@@ -6,6 +6,7 @@
 
 #include <gst/gst.h>
 
+#include <atomic>
 #include <initializer_list>
 
 namespace crowd::meta {
@@ -17,10 +18,21 @@ inline constexpr char survivors_on_device[] = "survivors-on-device";
 /// element further downstream said.
 void advertise_boxes(GstQuery* query, std::initializer_list<const char*> fields);
 
-/// Whether the answer has GstCrowdBoxesMeta with this field set to TRUE.
-bool boxes_wanted(GstQuery* query, const char* field);
+/// What downstream reads in device memory, asked where it may have changed. For one thread, but for reconfigure().
+class DownstreamWish {
+ public:
+  /// Whether the peer of `pad`, an always-in-place element's source pad, whose base class does not ask, wants `field`.
+  /// The same field each time.
+  bool wants(GstPad* pad, const char* field);
 
-/// Asks the peer of `pad`, an always-in-place element's source pad: the base class does not.
-bool downstream_wants_boxes(GstPad* pad, const char* field);
+  /// Downstream may have changed its mind. Any thread.
+  void reconfigure() {
+    asked_ = false;
+  }
+
+ private:
+  std::atomic<bool> asked_ = false;
+  bool wanted_ = false;
+};
 
 }  // namespace crowd::meta

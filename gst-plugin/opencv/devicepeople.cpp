@@ -49,7 +49,7 @@ struct DevicePeople::State {
   }
 
   bool follow_context(GstMemory* memory) {
-    if (device.is_open() && device.owns(memory))
+    if (device.owns(memory))
       return true;
     release();
     return device.adopt(memory, -1, problem);
