@@ -349,14 +349,8 @@ GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffe
   } catch (const std::bad_alloc&) {
     // As where GStreamer has no memory, below.
   }
-  if (self->priv->candidates.cuda_failed()) {
-    GST_ELEMENT_ERROR(self, RESOURCE, FAILED,
-                      ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "
-                       "(dmesg | grep NVRM).",
-                       self->priv->candidates.problem().c_str()),
-                      (nullptr));
-    return GST_FLOW_ERROR;
-  }
+  if (self->priv->candidates.cuda_failed())
+    return fail_for_gpu(base, self->priv->candidates.problem().c_str());
   GST_ELEMENT_ERROR(
       self, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the candidates of a frame."),
       ("lower candidates or max-candidates, or set location to a recording of fewer candidates a frame; %s",

@@ -218,14 +218,8 @@ static GstFlowReturn gst_crowd_overlay_transform_ip(GstBaseTransform* transform,
   bool lost = false;
   const char* problem = gst_crowd_overlay_draw(state, buffer, settings, lost);
   gst_crowd_overlay_count(self, state, problem != nullptr);
-  if (lost) {
-    GST_ELEMENT_ERROR(self, RESOURCE, FAILED,
-                      ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "
-                       "(dmesg | grep NVRM).",
-                       problem),
-                      (nullptr));
-    return GST_FLOW_ERROR;
-  }
+  if (lost)
+    return crowd::fail_for_gpu(transform, problem);
   if (problem && !std::exchange(state.warned, true))
     GST_WARNING_OBJECT(self, "a frame is not drawn as it should, see failures in stats: %s", problem);
   return GST_FLOW_OK;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "transform.hpp"
+
 GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
 #define GST_CAT_DEFAULT gst_crowd_nms_debug
 
@@ -47,11 +49,7 @@ GstFlowReturn NmsWorker::fail_device(CrowdNmsStatus status) {
                       ("The GPU cannot cluster candidates in device memory with these properties: %s.", problem),
                       (NULL));
   else
-    GST_ELEMENT_ERROR(element_, RESOURCE, FAILED,
-                      ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "
-                       "(dmesg | grep NVRM).",
-                       problem),
-                      (NULL));
+    return fail_for_gpu(element_, problem);
   return GST_FLOW_ERROR;
 }
 

@@ -25,6 +25,16 @@ inline void sync_controlled_properties(GstBaseTransform* transform, GstBuffer* b
     gst_object_sync_values(GST_OBJECT(transform), time);
 }
 
+/// Posts that CUDA failed for good, and returns what to end the stream with.
+inline GstFlowReturn fail_for_gpu(GstBaseTransform* transform, const char* problem) {
+  GST_ELEMENT_ERROR(transform, RESOURCE, FAILED,
+                    ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "
+                     "(dmesg | grep NVRM).",
+                     problem),
+                    (nullptr));
+  return GST_FLOW_ERROR;
+}
+
 /// Takes all candidates off a buffer, as readers look at the first GstCrowdBoxesMeta alone. Whether there were any.
 inline bool remove_candidates(GstBuffer* buffer) {
   bool any = false;

@@ -306,12 +306,7 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
     if (!state.on_device) {
       gst_crowd_detect_search(self, state, buffer, settings);
     } else if (!gst_crowd_detect_search_device(self, state, buffer, settings)) {
-      GST_ELEMENT_ERROR(self, RESOURCE, FAILED,
-                        ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "
-                         "(dmesg | grep NVRM).",
-                         state.device_people.problem().c_str()),
-                        (nullptr));
-      return GST_FLOW_ERROR;
+      return crowd::fail_for_gpu(transform, state.device_people.problem().c_str());
     }
   }
   if (!state.found.memory) {
