@@ -11,13 +11,12 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
-#include <cstdio>
-#include <string>
-
 #include "bright-blocks.hpp"
+#include "pipeline.hpp"
 
 namespace {
 
+constexpr char program[] = "device-detector";
 constexpr guint capacity = 4096;
 constexpr int threshold = 170;
 constexpr auto on_device = static_cast<GstMapFlags>(GST_MAP_FLAG_LAST << 1);  // GST_MAP_CUDA
@@ -75,36 +74,18 @@ GstPadProbeReturn attach_candidates(GstPad* pad, GstPadProbeInfo* info, gpointer
   return GST_PAD_PROBE_OK;
 }
 
-int play(GstElement* pipeline) {
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstBus* bus = gst_element_get_bus(pipeline);
-  GstMessage* message = gst_bus_timed_pop_filtered(
-      bus, GST_CLOCK_TIME_NONE, static_cast<GstMessageType>(int{GST_MESSAGE_EOS} | int{GST_MESSAGE_ERROR}));
-  GError* error = nullptr;
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
-    gst_message_parse_error(message, &error, nullptr);
-  if (error)
-    std::fprintf(stderr, "%s\n", error->message);
-  const int status = error ? 1 : 0;
-  g_clear_error(&error);
-  gst_message_unref(message);
-  gst_object_unref(bus);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  return status;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   gst_init(&argc, &argv);
-  std::string description;
-  for (int i = 1; i < argc; ++i)
-    description += std::string(argv[i]) + " ";
-  GError* error = nullptr;
-  GstElement* pipeline = gst_parse_launch(description.c_str(), &error);
-  GstElement* frames = pipeline && !error ? gst_bin_get_by_name(GST_BIN(pipeline), "frames") : nullptr;
+  crowd::find_plugins();
+  GstElement* pipeline = crowd::parse_pipeline(program, {argv + 1, argv + argc});
+  if (!pipeline)
+    return 1;
+  GstElement* frames = gst_bin_get_by_name(GST_BIN(pipeline), "frames");
   if (!frames) {
-    std::fprintf(stderr, "%s\n", error ? error->message : "one element has to be named: name=frames");
+    g_printerr("usage: %s PIPELINE, with an element name=frames\n", program);
+    gst_object_unref(pipeline);
     return 2;
   }
   Detector detector;
@@ -112,9 +93,9 @@ int main(int argc, char** argv) {
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, attach_candidates, &detector, nullptr);
   gst_object_unref(pad);
   gst_object_unref(frames);
-  const int status = play(pipeline);
+  const bool ended = crowd::play_to_end(program, pipeline);
   g_clear_pointer(&detector.kept, gst_memory_unref);
   gst_object_unref(pipeline);
-  std::printf("done: %u frames\n", detector.frames);
-  return status;
+  g_print("done: %u frames\n", detector.frames);
+  return ended ? 0 : 1;
 }

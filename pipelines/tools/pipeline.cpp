@@ -116,6 +116,20 @@ void end_after(GstPad* pad, std::uint64_t frames) {
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_down, new std::uint64_t(frames), delete_count);
 }
 
+bool play_to_end(const char* program, GstElement* pipeline) {
+  gst_element_set_state(pipeline, GST_STATE_PLAYING);
+  GstBus* bus = gst_element_get_bus(pipeline);
+  GstMessage* message = gst_bus_timed_pop_filtered(
+      bus, GST_CLOCK_TIME_NONE, static_cast<GstMessageType>(int{GST_MESSAGE_EOS} | int{GST_MESSAGE_ERROR}));
+  const bool ended = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
+  if (!ended)
+    print_error(program, message);
+  gst_message_unref(message);
+  gst_object_unref(bus);
+  gst_element_set_state(pipeline, GST_STATE_NULL);
+  return ended;
+}
+
 void print_error(const char* program, GstMessage* message) {
   g_autoptr(GError) error = nullptr;
   g_autofree gchar* debug = nullptr;

@@ -31,6 +31,9 @@ std::optional<std::uint64_t> frame_limit(GstBin* pipeline);
 /** Ends the stream at a sink pad after `frames` buffers. */
 void end_after(GstPad* pad, std::uint64_t frames);
 
+/** Plays the pipeline to the end of its stream and stops it. False if an element failed, which is printed. */
+bool play_to_end(const char* program, GstElement* pipeline);
+
 /** Prints an error message of a bus in the name of `program`, and how to learn more. */
 void print_error(const char* program, GstMessage* message);
 

@@ -19,6 +19,8 @@
 
 #include <unistd.h>
 
+#include "pipeline.hpp"
+
 namespace {
 
 constexpr std::int64_t host_slack = 4 << 20;
@@ -63,15 +65,7 @@ bool play(GstElement* pipeline, Soak& soak) {
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, see_event, &soak, nullptr);
   gst_object_unref(pad);
   gst_object_unref(sink);
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstBus* bus = gst_element_get_bus(pipeline);
-  GstMessage* message = gst_bus_timed_pop_filtered(
-      bus, GST_CLOCK_TIME_NONE, static_cast<GstMessageType>(int{GST_MESSAGE_EOS} | int{GST_MESSAGE_ERROR}));
-  const bool ended = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
-  gst_message_unref(message);
-  gst_object_unref(bus);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  return ended;
+  return crowd::play_to_end("soak", pipeline);
 }
 
 }  // namespace

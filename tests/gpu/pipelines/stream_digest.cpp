@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "pipeline.hpp"
+
 namespace {
 
 struct Stream {
@@ -89,24 +91,6 @@ GstElement* parse(int n, const std::string& description) {
   return pipeline;
 }
 
-bool play(GstElement* pipeline) {
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstBus* bus = gst_element_get_bus(pipeline);
-  GstMessage* message = gst_bus_timed_pop_filtered(
-      bus, GST_CLOCK_TIME_NONE, static_cast<GstMessageType>(int{GST_MESSAGE_EOS} | int{GST_MESSAGE_ERROR}));
-  const bool ended = GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS;
-  if (!ended) {
-    GError* error = nullptr;
-    gst_message_parse_error(message, &error, nullptr);
-    std::fprintf(stderr, "%s: %s\n", GST_MESSAGE_SRC_NAME(message), error->message);
-    g_clear_error(&error);
-  }
-  gst_message_unref(message);
-  gst_object_unref(bus);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  return ended;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -130,7 +114,7 @@ int main(int argc, char** argv) {
     gst_object_unref(pad);
     gst_object_unref(sink);
   }
-  bool fine = play(pipeline);
+  bool fine = crowd::play_to_end("stream_digest", pipeline);
   gst_object_unref(pipeline);
   for (const Stream& stream : streams) {
     std::printf("%llu frames, %llu survivors, %016llx%s\n", static_cast<unsigned long long>(stream.frames),
