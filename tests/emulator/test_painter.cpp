@@ -80,14 +80,7 @@ TEST_P(Painter, paints_more_than_its_lists_hold) {
   }
 }
 
-std::vector<std::string> format_names() {
-  std::vector<std::string> names;
-  for (const PictureFormat& format : picture_formats())
-    names.emplace_back(format.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Format, Painter, testing::ValuesIn(format_names()),
+INSTANTIATE_TEST_SUITE_P(Format, Painter, testing::ValuesIn(picture_format_names()),
                          [](const auto& info) { return info.param; });
 
 TEST(PainterLabels, change_and_go) {

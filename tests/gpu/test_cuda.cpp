@@ -266,14 +266,3 @@ TEST(Cuda, keeps_the_workspace_within_64_bytes_a_candidate) {
 
 }  // namespace
 }  // namespace crowd::test
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  const bool listing = testing::GTEST_FLAG(list_tests);
-  if (!listing && crowd_nms_cuda_probe() != CROWD_NMS_OK) {
-    const char* required = std::getenv("CROWD_REQUIRE_GPU");
-    std::printf("skipped: %s\n", crowd_nms_last_error());
-    return required && std::string(required) == "1" ? 1 : 77;
-  }
-  return RUN_ALL_TESTS();
-}

@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "environment.hpp"
 #include "hog_expected.hpp"
 #include "opencv/hog.hpp"
 
@@ -25,11 +26,6 @@ namespace crowd::test {
 namespace {
 
 constexpr float margin = 1e-3F;
-
-bool is_set(const char* name) {
-  const char* value = std::getenv(name);
-  return value && std::string(value) == "1";
-}
 
 void expect_cuda(cudaError_t error) {
   EXPECT_EQ(error, cudaSuccess) << cudaGetErrorString(error);
@@ -256,14 +252,3 @@ TEST(Hog, runs_on_noise) {
 
 }  // namespace
 }  // namespace crowd::test
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  int devices = 0;
-  const cudaError_t error = cudaGetDeviceCount(&devices);
-  if (!testing::GTEST_FLAG(list_tests) && (error != cudaSuccess || devices == 0)) {
-    std::printf("skipped: no CUDA device (%s)\n", cudaGetErrorString(error));
-    return crowd::test::is_set("CROWD_REQUIRE_GPU") ? 1 : 77;
-  }
-  return RUN_ALL_TESTS();
-}

@@ -14,6 +14,7 @@
 
 #include "crowd/nms.h"
 #include "device_runner.hpp"
+#include "environment.hpp"
 #include "painting.hpp"
 
 namespace crowd::test {
@@ -93,14 +94,7 @@ TEST_P(Painter, paints_strange_scenes_as_the_host_does) {
     }
 }
 
-std::vector<std::string> format_names() {
-  std::vector<std::string> names;
-  for (const PictureFormat& format : picture_formats())
-    names.emplace_back(format.name);
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Format, Painter, testing::ValuesIn(format_names()),
+INSTANTIATE_TEST_SUITE_P(Format, Painter, testing::ValuesIn(picture_format_names()),
                          [](const auto& info) { return info.param; });
 
 TEST(PainterRepeated, paints_one_picture_a_hundred_times) {
@@ -162,8 +156,7 @@ float launch_time(const DeviceScene& device) {
 }
 
 TEST(PainterTime, of_a_launch) {
-  const char* wanted = std::getenv("CROWD_PAINT_TIME");
-  if (!wanted || std::string(wanted) != "1")
+  if (!is_set("CROWD_PAINT_TIME"))
     GTEST_SKIP() << "CROWD_PAINT_TIME=1 to measure";
   for (const char* format : {"NV12", "RGBA"})
     for (const auto& [candidates, survivors] : {std::pair{0u, 0u}, {0u, 150u}, {0u, 500u}, {4096u, 500u}}) {
@@ -176,14 +169,3 @@ TEST(PainterTime, of_a_launch) {
 
 }  // namespace
 }  // namespace crowd::test
-
-int main(int argc, char** argv) {
-  testing::InitGoogleTest(&argc, argv);
-  const bool listing = testing::GTEST_FLAG(list_tests);
-  if (!listing && crowd_nms_cuda_probe() != CROWD_NMS_OK) {
-    const char* required = std::getenv("CROWD_REQUIRE_GPU");
-    std::printf("skipped: %s\n", crowd_nms_last_error());
-    return required && std::string(required) == "1" ? 1 : 77;
-  }
-  return RUN_ALL_TESTS();
-}

@@ -109,6 +109,13 @@ std::span<const PictureFormat> picture_formats() {
   return all;
 }
 
+std::vector<std::string> picture_format_names() {
+  std::vector<std::string> names;
+  for (const PictureFormat& format : picture_formats())
+    names.emplace_back(format.name);
+  return names;
+}
+
 const PictureFormat& picture_format(const std::string& name) {
   for (const PictureFormat& format : picture_formats())
     if (format.name == name)

@@ -26,6 +26,8 @@ struct PictureFormat {
 };
 std::span<const PictureFormat> picture_formats();
 const PictureFormat& picture_format(const std::string& name);
+/// The names of all, for tests of each.
+std::vector<std::string> picture_format_names();
 
 /// A picture of noise, with noise between its rows and planes.
 class Picture {
