@@ -13,6 +13,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cudamemory.hpp"
 #include "device_session.hpp"
 #include "internal.hpp"
 
@@ -21,31 +22,6 @@ namespace crowd {
 namespace {
 
 constexpr std::size_t alignment = 256;
-
-struct FreeDevice {
-  void operator()(void* memory) const {
-    cudaFree(memory);
-  }
-};
-struct FreePinned {
-  void operator()(void* memory) const {
-    cudaFreeHost(memory);
-  }
-};
-struct DestroyStream {
-  void operator()(cudaStream_t stream) const {
-    cudaStreamDestroy(stream);
-  }
-};
-struct DestroyEvent {
-  void operator()(cudaEvent_t event) const {
-    cudaEventDestroy(event);
-  }
-};
-using DeviceMemory = std::unique_ptr<void, FreeDevice>;
-using PinnedMemory = std::unique_ptr<void, FreePinned>;
-using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
-using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
 
 CrowdNmsStatus failed(const char* what, cudaError_t error) {
   (void)cudaGetLastError();
@@ -120,12 +96,12 @@ class DeviceSession final : public Session {
   void hand_over(const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& survivors, std::uint32_t room,
                  std::uint32_t fullest, const Outputs& outputs) noexcept;
 
-  Stream stream_;
-  Event done_;
-  PinnedMemory staging_;
-  DeviceMemory inputs_;
-  PinnedMemory outputs_;
-  DeviceMemory workspace_;
+  cuda::Stream stream_;
+  cuda::Event done_;
+  cuda::PinnedMemory staging_;
+  cuda::DeviceMemory inputs_;
+  cuda::PinnedMemory outputs_;
+  cuda::DeviceMemory workspace_;
   std::size_t workspace_bytes_ = 0;
 };
 
@@ -143,21 +119,9 @@ std::size_t needed_workspace(const CrowdNmsParams* params, std::uint32_t frames,
 }
 
 template <typename Owner>
-CrowdNmsStatus allocate_pinned(Owner& owner, std::size_t bytes) {
-  void* memory = nullptr;
-  if (const cudaError_t error = cudaHostAlloc(&memory, std::max<std::size_t>(bytes, 1), cudaHostAllocMapped))
-    return failed("allocating pinned memory", error);
-  owner.reset(memory);
-  return CROWD_NMS_OK;
-}
-
-template <typename Owner>
-CrowdNmsStatus allocate_device(Owner& owner, std::size_t bytes) {
-  void* memory = nullptr;
-  if (const cudaError_t error = cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)))
-    return failed("allocating device memory", error);
-  owner.reset(memory);
-  return CROWD_NMS_OK;
+CrowdNmsStatus reserve(Owner& owner, std::size_t bytes, const char* what) {
+  const cudaError_t error = cuda::allocate(owner, bytes);
+  return error == cudaSuccess ? CROWD_NMS_OK : failed(what, error);
 }
 
 CrowdNmsStatus DeviceSession::allocate(const CrowdNmsParams* params, std::uint32_t frames,
@@ -165,28 +129,24 @@ CrowdNmsStatus DeviceSession::allocate(const CrowdNmsParams* params, std::uint32
   workspace_bytes_ = needed_workspace(params, frames, capacity);
   if (!workspace_bytes_ && frames && capacity)
     return CROWD_NMS_UNSUPPORTED;  // the reason is in the last error
-  cudaStream_t stream = nullptr;
-  if (const cudaError_t error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking))
+  if (const cudaError_t error = cuda::allocate(stream_))
     return failed("creating a stream", error);
-  stream_.reset(stream);
-  cudaEvent_t event = nullptr;
-  // Waits spin: a frame's work is shorter than a blocked thread takes to wake up.
-  if (const cudaError_t error = cudaEventCreateWithFlags(&event, cudaEventDisableTiming))
+  if (const cudaError_t error = cuda::allocate(done_))
     return failed("creating an event", error);
-  done_.reset(event);
 
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
   Carver inputs(nullptr, alignment);
   take_inputs(inputs, total, frames);
   Carver outputs(nullptr, alignment);
   take_outputs(outputs, total, frames);
-  CrowdNmsStatus status = allocate_pinned(staging_, inputs.bytes());
+  constexpr char pinned[] = "allocating pinned memory", device[] = "allocating device memory";
+  CrowdNmsStatus status = reserve(staging_, inputs.bytes(), pinned);
   if (status == CROWD_NMS_OK)
-    status = allocate_pinned(outputs_, outputs.bytes());
+    status = reserve(outputs_, outputs.bytes(), pinned);
   if (status == CROWD_NMS_OK)
-    status = allocate_device(inputs_, inputs.bytes());
+    status = reserve(inputs_, inputs.bytes(), device);
   if (status == CROWD_NMS_OK)
-    status = allocate_device(workspace_, workspace_bytes_);
+    status = reserve(workspace_, workspace_bytes_, device);
   return status;
 }
 

@@ -3,38 +3,20 @@
 
 #include "boxesupload.hpp"
 
-#include <array>
-
-#include "cudamemory.hpp"
+#include "uploadring.hpp"
 
 namespace crowd {
-
-namespace {
-
-/// A frame on its way to the device.
-struct Parcel {
-  cuda::PinnedMemory memory;
-  cuda::Event sent;
-  guint capacity = 0;
-};
-
-}  // namespace
 
 /// Belongs to the context of `memory`, which keeps it alive.
 struct BoxesUpload::State {
   MemoryRef memory;
-  std::array<Parcel, 4> parcels;
-  unsigned next = 0;
+  cuda::UploadRing ring;
 
   ~State() {
     const bool current = memory && push_context_of(memory.get());
-    parcels = {};
+    ring.clear();
     if (current)
       pop_context();
-  }
-
-  Parcel& take() {
-    return parcels[next++ % parcels.size()];
   }
 };
 
@@ -46,25 +28,13 @@ bool BoxesUpload::send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* 
                        const std::function<void(const GstCrowdBoxesMap&)>& fill) {
   GstCrowdBoxesLayout layout;
   gst_crowd_boxes_layout_init(&layout, capacity);
-  Parcel& parcel = state_->take();
-  cudaError_t error = cudaSuccess;
-  if (parcel.capacity != capacity) {
-    parcel.capacity = 0;
-    error = cuda::allocate(parcel.memory, layout.members);
-    if (error == cudaSuccess)
-      error = cuda::allocate(parcel.sent);
-  } else if (cudaEventQuery(parcel.sent.get()) == cudaErrorNotReady) {
-    error = cudaEventSynchronize(parcel.sent.get());
-  }
+  cudaError_t error = state_->ring.take(layout.members);
   if (error == cudaSuccess) {
-    parcel.capacity = capacity;
     GstCrowdBoxesMap host;
-    gst_crowd_boxes_map_at(&host, parcel.memory.get(), capacity);
+    gst_crowd_boxes_map_at(&host, state_->ring.data(), capacity);
     fill(host);
-    error = cudaMemcpyAsync(to.count, parcel.memory.get(), layout.members, cudaMemcpyHostToDevice, stream);
+    error = state_->ring.send(to.count, layout.members, stream);
   }
-  if (error == cudaSuccess)
-    error = cudaEventRecord(parcel.sent.get(), stream);
   if (error == cudaSuccess)
     return true;
   (void)cudaGetLastError();

@@ -49,12 +49,8 @@ LaunchGraphs::Entry* LaunchGraphs::find(const LaunchKey& key) {
 
 LaunchGraphs::Exec LaunchGraphs::record(const LaunchKey& key, void* workspace, std::size_t workspace_bytes) {
   // A stream of its own, since the default one cannot be recorded.
-  if (!capture_) {
-    cudaStream_t stream = nullptr;
-    if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
-      return nullptr;
-    capture_.reset(stream);
-  }
+  if (!capture_ && cuda::allocate(capture_) != cudaSuccess)
+    return nullptr;
   if (cudaStreamBeginCapture(capture_.get(), cudaStreamCaptureModeRelaxed) != cudaSuccess)
     return nullptr;
   const CrowdNmsStatus status = enqueue(key, workspace, workspace_bytes, capture_.get());

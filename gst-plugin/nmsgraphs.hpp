@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "cudamemory.hpp"
+
 namespace crowd {
 
 /// All that the kernels of a frame are told.
@@ -39,17 +41,11 @@ class LaunchGraphs {
   void clear();
 
  private:
-  struct DestroyStream {
-    void operator()(cudaStream_t stream) const {
-      cudaStreamDestroy(stream);
-    }
-  };
   struct DestroyExec {
     void operator()(cudaGraphExec_t exec) const {
       cudaGraphExecDestroy(exec);
     }
   };
-  using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
   using Exec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyExec>;
   struct Entry {
     LaunchKey key;
@@ -61,7 +57,7 @@ class LaunchGraphs {
   Exec record(const LaunchKey& key, void* workspace, std::size_t workspace_bytes);
   Entry* add(const LaunchKey& key, void* workspace, std::size_t workspace_bytes);
 
-  Stream capture_;
+  cuda::Stream capture_;
   std::vector<Entry> entries_;
   std::uint64_t clock_ = 0;
   unsigned given_up_ = 0;

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "cudamemory.hpp"
 #include "device.hpp"
 #include "frame.hpp"
 #include "painter.hpp"
+#include "uploadring.hpp"
 
 namespace crowd::draw {
 
@@ -60,13 +60,6 @@ DeviceBoxes boxes_at(const std::byte* base, const Layout::Layer& layer, std::siz
   return boxes;
 }
 
-/// A block on its way to the device.
-struct Parcel {
-  cuda::PinnedMemory memory;
-  cuda::Event sent;
-  std::size_t bytes = 0;
-};
-
 /// Everything of a frame that the kernel reads.
 struct Layers {
   DeviceBoxes candidates, survivors;
@@ -83,8 +76,7 @@ struct Mapped {
 struct DeviceOverlay::State {
   CudaDevice device;
   DevicePainter painter;
-  std::array<Parcel, 4> parcels;
-  unsigned next_parcel = 0;
+  cuda::UploadRing ring;
   cuda::DeviceMemory block;
   std::size_t block_bytes = 0;
   cuda::Event before, after;
@@ -99,7 +91,7 @@ struct DeviceOverlay::State {
   void release() {
     const CudaDevice::Current current(device);
     painter.release();
-    parcels = {};
+    ring.clear();
     block.reset();
     block_bytes = 0;
     before.reset();
@@ -126,7 +118,7 @@ struct DeviceOverlay::State {
   std::int32_t label_index(const char* label);
   void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections);
   cudaError_t send(const Detections& detections, Layers& layers);
-  cudaError_t make_room(Parcel& parcel, std::size_t bytes);
+  cudaError_t make_room(std::size_t bytes);
   Outcome draw(GstVideoFrame& frame, const Style& style, const Detections& detections);
   Outcome paint(const GstVideoFrame& frame, const Style& style, const Detections& detections, const Mapped& mapped);
 };
@@ -167,42 +159,28 @@ void DeviceOverlay::State::pack(std::byte* to, const Layout::Layer& layer, std::
   }
 }
 
-// Grows by doubling, so that a crowd that grows does not ask for memory on each frame.
-cudaError_t DeviceOverlay::State::make_room(Parcel& parcel, std::size_t bytes) {
-  cudaError_t error = cudaSuccess;
-  if (parcel.bytes < bytes) {
-    const std::size_t room = std::max(bytes, 2 * parcel.bytes);
-    parcel.bytes = 0;
-    error = cuda::allocate(parcel.memory, room);
-    if (error == cudaSuccess)
-      error = cuda::allocate(parcel.sent);
-    parcel.bytes = error == cudaSuccess ? room : 0;
-  } else if (cudaEventQuery(parcel.sent.get()) == cudaErrorNotReady) {
-    error = cudaEventSynchronize(parcel.sent.get());
-  }
+cudaError_t DeviceOverlay::State::make_room(std::size_t bytes) {
+  cudaError_t error = ring.take(bytes);
   if (error == cudaSuccess && block_bytes < bytes) {
     block_bytes = 0;
-    error = cuda::allocate(block, parcel.bytes);
-    block_bytes = error == cudaSuccess ? parcel.bytes : 0;
+    error = cuda::allocate(block, ring.room());
+    block_bytes = error == cudaSuccess ? ring.room() : 0;
   }
   return error;
 }
 
 cudaError_t DeviceOverlay::State::send(const Detections& detections, Layers& layers) {
   const Layout layout(detections.candidates.size(), detections.survivors.size());
-  Parcel& parcel = parcels[next_parcel++ % parcels.size()];
-  if (const cudaError_t error = make_room(parcel, layout.bytes))
+  if (const cudaError_t error = make_room(layout.bytes))
     return error;
-  auto* host = static_cast<std::byte*>(parcel.memory.get());
+  auto* host = static_cast<std::byte*>(ring.data());
   const std::array<std::uint32_t, 4> numbers = {
       static_cast<std::uint32_t>(detections.candidates.size()), static_cast<std::uint32_t>(detections.survivors.size()),
       detections.summary.candidates, detections.summary.survivors.value_or(0)};
   std::memcpy(host + layout.numbers, numbers.data(), sizeof numbers);
   pack(host, layout.candidates, detections.candidates);
   pack(host, layout.survivors, detections.survivors);
-  cudaError_t error = cudaMemcpyAsync(block.get(), host, layout.bytes, cudaMemcpyHostToDevice, stream);
-  if (error == cudaSuccess)
-    error = cudaEventRecord(parcel.sent.get(), stream);
+  const cudaError_t error = ring.send(block.get(), layout.bytes, stream);
   const auto* device_block = static_cast<const std::byte*>(block.get());
   const auto* sent = reinterpret_cast<const std::uint32_t*>(device_block + layout.numbers);
   layers.candidates = boxes_at(device_block, layout.candidates, layout.numbers, detections.candidates.size());

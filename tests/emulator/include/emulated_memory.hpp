@@ -41,3 +41,48 @@ inline cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, c
 inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
   return cudaSuccess;
 }
+
+// Events have happened once somebody has waited for them: nothing else makes time pass.
+struct EmulatedEvent {
+  static inline int waits = 0;
+  bool pending = false;
+};
+using cudaEvent_t = EmulatedEvent*;
+constexpr unsigned cudaEventDisableTiming = 2, cudaHostAllocMapped = 2, cudaStreamNonBlocking = 1;
+
+inline cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
+  return cudaMalloc(memory, bytes);
+}
+inline cudaError_t cudaFreeHost(void* memory) {
+  return cudaFree(memory);
+}
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = new EmulatedEvent;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  delete event;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  event->pending = true;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return event->pending ? cudaErrorNotReady : cudaSuccess;
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  EmulatedEvent::waits++;
+  event->pending = false;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = nullptr;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamDestroy(cudaStream_t) {
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
+  return cudaSuccess;
+}

@@ -23,6 +23,11 @@ struct FreePinned {
     cudaFreeHost(memory);
   }
 };
+struct DestroyStream {
+  void operator()(cudaStream_t stream) const {
+    cudaStreamDestroy(stream);
+  }
+};
 struct DestroyEvent {
   void operator()(cudaEvent_t event) const {
     cudaEventDestroy(event);
@@ -33,6 +38,7 @@ struct DestroyEvent {
 using DeviceMemory = std::unique_ptr<void, FreeDevice>;
 /// Host memory that kernels write to.
 using PinnedMemory = std::unique_ptr<void, FreePinned>;
+using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
 using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
 
 inline cudaError_t allocate(DeviceMemory& memory, std::size_t bytes) {
@@ -46,6 +52,14 @@ inline cudaError_t allocate(PinnedMemory& memory, std::size_t bytes) {
   void* made = nullptr;
   const cudaError_t error = cudaHostAlloc(&made, bytes ? bytes : 1, cudaHostAllocMapped);
   memory.reset(error == cudaSuccess ? made : nullptr);
+  return error;
+}
+
+/// One that the default stream does not wait for, nor it for that.
+inline cudaError_t allocate(Stream& stream) {
+  cudaStream_t made = nullptr;
+  const cudaError_t error = cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking);
+  stream.reset(error == cudaSuccess ? made : nullptr);
   return error;
 }
 
