@@ -6,9 +6,11 @@
 #include <cxxabi.h>
 #include <json-glib/json-glib.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 namespace crowd::trace {
@@ -57,6 +59,7 @@ class Ledger::Writer {
     window("steady", ledger.steady_);
     window("stop", ledger.since_frame_);
     end();
+    times(ledger.times_);
     end();
     const std::unique_ptr<JsonNode, decltype(&json_node_unref)> root(json_builder_get_root(builder_.get()),
                                                                      json_node_unref);
@@ -138,6 +141,27 @@ class Ledger::Writer {
     end();
   }
 
+  void times(const decltype(Ledger::times_)& times) {
+    // Names in anonymous namespaces of different files become the same.
+    std::map<std::string, std::vector<std::uint64_t>> kernels;
+    for (const auto& [kernel, found] : times) {
+      std::vector<std::uint64_t>& all = kernels[demangled(kernel)];
+      all.insert(all.end(), found.begin(), found.end());
+    }
+    begin("device_times");
+    for (auto& [kernel, found] : kernels) {
+      std::ranges::sort(found);
+      begin(kernel);
+      number("launches", found.size());
+      number("total_ns", std::accumulate(found.begin(), found.end(), std::uint64_t{0}));
+      number("min_ns", found.front());
+      number("median_ns", found[found.size() / 2]);
+      number("max_ns", found.back());
+      end();
+    }
+    end();
+  }
+
   static void count(Sum& sum, const Key& key, const Entry& entry) {
     Tally& kind = sum.by_kind[static_cast<std::size_t>(entry.call.kind)];
     kind.calls += entry.calls;
@@ -183,6 +207,10 @@ void Ledger::add(const Event& event, const Place& place) {
     return;
   since_frame_.frames = 1;
   (start_.frames < start_frames_ ? start_ : steady_).take(since_frame_);
+}
+
+void Ledger::add_time(std::string_view kernel, std::uint64_t nanoseconds) {
+  times_[std::string(kernel)].push_back(nanoseconds);
 }
 
 std::string Ledger::as_json() const {

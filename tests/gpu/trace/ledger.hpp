@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "callers.hpp"
 #include "calls.hpp"
@@ -30,6 +31,8 @@ class Ledger {
 
   /// Not safe to be called from two threads at a time. The place lives as long as the ledger.
   void add(const Event& event, const Place& place);
+  /// How long one launch of a kernel ran on the device. Beside the windows: it becomes known only later.
+  void add_time(std::string_view kernel, std::uint64_t nanoseconds);
   std::string as_json() const;
 
  private:
@@ -57,6 +60,7 @@ class Ledger {
   std::string frame_kernel_;
   std::uint64_t start_frames_;
   Window start_, steady_, since_frame_;
+  std::map<std::string, std::vector<std::uint64_t>, std::less<>> times_;
 };
 
 }  // namespace crowd::trace

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -25,6 +26,9 @@ namespace {
 CUpti_CallbackFunc callback = nullptr;
 void* subscriber_data = nullptr;
 std::set<CUpti_CallbackId> enabled;
+CUpti_BuffersCallbackRequestFunc give_buffer = nullptr;
+CUpti_BuffersCallbackCompleteFunc take_buffer = nullptr;
+bool times_enabled = false;
 
 /// Has no number in toolkits before 12.8, so it has another one's here.
 constexpr CUpti_CallbackId batch = CUPTI_DRIVER_TRACE_CBID_cuMemcpyDtoD_v2;
@@ -69,6 +73,52 @@ CUptiResult cuptiEnableCallback(std::uint32_t enable, CUpti_SubscriberHandle, CU
 
 CUptiResult cuptiGetResultString(CUptiResult, const char** text) {
   *text = "";
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc give,
+                                           CUpti_BuffersCallbackCompleteFunc take) {
+  give_buffer = give;
+  take_buffer = take;
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
+  times_enabled = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+  return CUPTI_SUCCESS;
+}
+
+/// Records that are longer than the tracer knows them, one of another kind among them.
+CUptiResult cuptiActivityFlushAll(std::uint32_t) {
+  std::uint8_t* buffer = nullptr;
+  std::size_t bytes = 0, most = 1;
+  give_buffer(&buffer, &bytes, &most);
+  EXPECT_EQ(most, 0U) << "as many as there is room for";
+  std::size_t used = 0;
+  for (const std::uint64_t nanoseconds : {70, 0, 90}) {
+    CUpti_ActivityKernel9 kernel = {};
+    kernel.kind = nanoseconds ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : CUPTI_ACTIVITY_KIND_MEMCPY;
+    kernel.start = 1000;
+    kernel.end = 1000 + nanoseconds;
+    kernel.name = "outline_kernel";
+    std::memcpy(buffer + used, &kernel, sizeof kernel);
+    used += sizeof kernel;
+  }
+  take_buffer(nullptr, 0, buffer, bytes, used);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNextRecord(std::uint8_t* buffer, std::size_t valid, CUpti_Activity** record) {
+  std::uint8_t* const next =
+      *record ? reinterpret_cast<std::uint8_t*>(*record) + sizeof(CUpti_ActivityKernel9) : buffer;
+  if (next == buffer + valid)
+    return CUPTI_ERROR_MAX_LIMIT_REACHED;
+  *record = reinterpret_cast<CUpti_Activity*>(next);
+  return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, std::uint32_t, std::size_t* dropped) {
+  *dropped = 3;
   return CUPTI_SUCCESS;
 }
 
@@ -139,22 +189,38 @@ void play() {
   call(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &launch, "other_kernel");
 }
 
-TEST(injection, counts_what_the_arguments_say_and_writes_it_at_the_end) {
+[[noreturn]] void run(bool times) {
+  const bool works = InitializeInjection() == 1 && InitializeInjection() == 1;
+  play();
+  std::exit(works && !enabled.contains(CUPTI_DRIVER_TRACE_CBID_cuInit) && times_enabled == times ? 0 : 1);
+}
+
+/// What a process writes that ends as it should, with this on its error output.
+std::string trace(bool times, const char* said) {
   const auto path = std::filesystem::temp_directory_path() / ("crowd-trace-" + std::to_string(getpid()) + ".json");
   setenv("CROWD_TRACE_OUT", path.c_str(), 1);
   setenv("CROWD_TRACE_FRAME", "outline", 1);
   setenv("CROWD_TRACE_START", "1", 1);
-  const auto run = [] {
-    const bool works = InitializeInjection() == 1 && InitializeInjection() == 1;
-    play();
-    std::exit(works && !enabled.contains(CUPTI_DRIVER_TRACE_CBID_cuInit) ? 0 : 1);
-  };
-  EXPECT_EXIT(run(), testing::ExitedWithCode(0), "");
+  setenv("CROWD_TRACE_TIMES", times ? "1" : "0", 1);
+  EXPECT_EXIT(run(times), testing::ExitedWithCode(0), said);
 
   std::ostringstream json;
   json << std::ifstream(path).rdbuf();
   std::filesystem::remove(path);
-  const auto number = [&json](const std::string& where) { return crowd::trace::number_in(json.str(), where); };
+  return json.str();
+}
+
+TEST(injection, tells_how_long_kernels_ran_if_it_is_asked_to) {
+  const std::string json = trace(true, "the times of 3 kernels are lost");
+  const std::string kernel = "device_times.outline_kernel.";
+  EXPECT_EQ(crowd::trace::number_at(json, kernel + "launches"), 2);
+  EXPECT_EQ(crowd::trace::number_at(json, kernel + "total_ns"), 160);
+  EXPECT_EQ(crowd::trace::number_in(json, "start.frames"), 1);
+}
+
+TEST(injection, counts_what_the_arguments_say_and_writes_it_at_the_end) {
+  const std::string json = trace(false, "^$");
+  const auto number = [&json](const std::string& where) { return crowd::trace::number_in(json, where); };
   EXPECT_EQ(number("start.frames"), 1);
   EXPECT_EQ(number("start.kernels.outline_kernel"), 1);
   EXPECT_EQ(number("stop.kernels.other_kernel"), 1);

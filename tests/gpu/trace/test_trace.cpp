@@ -204,4 +204,22 @@ TEST_F(ledger, sums_up_callers_and_tells_places) {
   EXPECT_EQ(number("stop.callers.other.synchronising"), 1);
 }
 
+TEST_F(ledger, tells_how_long_kernels_ran) {
+  for (const std::uint64_t nanoseconds : {300, 100, 250})
+    ledger_.add_time("hog", nanoseconds);
+  for (const char* kernel : {"_ZN5crowd13paint_outlineEPh", "_ZN12_GLOBAL__N_13mapEv", "_ZN13_GLOBAL__N__x3mapEv"})
+    ledger_.add_time(kernel, 5);
+
+  const std::string json = ledger_.as_json();
+  const auto number = [&json](const std::string& what) { return number_at(json, "device_times" + what); };
+  EXPECT_EQ(number(".hog.launches"), 3);
+  EXPECT_EQ(number(".hog.total_ns"), 650);
+  EXPECT_EQ(number(".hog.min_ns"), 100);
+  EXPECT_EQ(number(".hog.median_ns"), 250);
+  EXPECT_EQ(number(".hog.max_ns"), 300);
+  EXPECT_EQ(number("['crowd::paint_outline(unsigned char*)'].launches"), 1);
+  EXPECT_EQ(number("['(anonymous namespace)::map()'].launches"), 2);
+  EXPECT_EQ(number_in(json, "stop.frames"), 0);
+}
+
 }  // namespace

@@ -3,7 +3,8 @@
 //
 // The driver loads this library if CUDA_INJECTION64_PATH names it. It counts what a process asks the driver for and by
 // whom, and writes that at the end as JSON to the file CROWD_TRACE_OUT. CROWD_TRACE_FRAME is in the name of the kernel
-// that ends a frame, CROWD_TRACE_START is the number of frames that count as the start.
+// that ends a frame, CROWD_TRACE_START is the number of frames that count as the start. With CROWD_TRACE_TIMES=1 it
+// also writes how long each kernel ran on the device, which costs the process time.
 
 #include <cupti.h>
 #include <dlfcn.h>
@@ -18,6 +19,7 @@
 #include "calls.hpp"
 #include "ledger.hpp"
 #include "stack.hpp"
+#include "times.hpp"
 
 namespace crowd::trace {
 namespace {
@@ -67,6 +69,7 @@ class Tracer {
   Tracer();
 
   bool subscribe();
+  void add_time(std::string_view kernel, std::uint64_t nanoseconds);
   void finish();
 
  private:
@@ -96,6 +99,15 @@ Tracer::Tracer()
     : ledger_(setting("CROWD_TRACE_FRAME", "paint"),
               std::strtoull(setting("CROWD_TRACE_START", "100").c_str(), nullptr, 10)) {}
 
+bool works(CUptiResult result) {
+  if (result == CUPTI_SUCCESS)
+    return true;
+  const char* text = nullptr;
+  cuptiGetResultString(result, &text);
+  std::fprintf(stderr, "libcrowdtrace: CUPTI does not work here: %s\n", text ? text : "?");
+  return false;
+}
+
 bool Tracer::subscribe() {
   CUpti_SubscriberHandle subscriber = nullptr;
   CUptiResult result = cuptiSubscribe(&subscriber, on_call, this);
@@ -108,12 +120,13 @@ bool Tracer::subscribe() {
     if (functions_[id].call.kind != Kind::none)
       result = cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
   }
-  if (result == CUPTI_SUCCESS)
-    return true;
-  const char* text = nullptr;
-  cuptiGetResultString(result, &text);
-  std::fprintf(stderr, "libcrowdtrace: CUPTI does not work here: %s\n", text ? text : "?");
-  return false;
+  return works(result);
+}
+
+void Tracer::add_time(std::string_view kernel, std::uint64_t nanoseconds) {
+  const std::lock_guard lock(mutex_);
+  if (!finished_)
+    ledger_.add_time(kernel, nanoseconds);
 }
 
 void Tracer::on_call(void* tracer, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
@@ -226,7 +239,16 @@ void Tracer::finish() {
 /// Never destroyed: threads call the driver until the very end.
 Tracer* tracer = nullptr;
 
+void take_time(std::string_view kernel, std::uint64_t nanoseconds) {
+  tracer->add_time(kernel, nanoseconds);
+}
+
+bool record_times_if_wanted() {
+  return setting("CROWD_TRACE_TIMES", "0") == "0" || works(record_times(take_time));
+}
+
 void finish_tracer() {
+  flush_times();
   tracer->finish();
 }
 
@@ -238,7 +260,7 @@ extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
   if (tracer)
     return 1;
   tracer = new Tracer;
-  if (!tracer->subscribe())
+  if (!tracer->subscribe() || !record_times_if_wanted())
     return 0;
   std::atexit(finish_tracer);
   return 1;
