@@ -25,15 +25,11 @@ if any(subprocess.run(["gst-inspect-1.0", "--exists", name]).returncode for name
     sys.exit(77)
 
 FRAMES = 50
-LOG = """
-0:00:01.5 42 0x55 TRACE GST_TRACER :0:: element-latency, element-id=(string)0x1, element=(string)crowddetect0, \
-src=(string)src, time=(guint64)12500, ts=(guint64)1500000000;
-0:00:01.5 42 0x55 TRACE GST_TRACER :0:: element-latency, element-id=(string)0x2, element=(string)avdec_h264-0, \
-src=(string)src, time=(guint64)7, ts=(guint64)1500000001;
-0:00:01.6 42 0x55 TRACE GST_TRACER :0:: latency, src-element=(string)a, time=(guint64)99, ts=(guint64)1;
-0:00:01.7 42 0x55 TRACE GST_TRACER :0:: element-latency, element-id=(string)0x1, element=(string)crowddetect0, \
-src=(string)src, time=(guint64)500, ts=(guint64)1700000000;
-"""
+TRACE = "0:00:01.5 42 0x55 TRACE GST_TRACER :0:: "
+ELEMENT = TRACE + "new-element, thread-id=(guint64)1, ts=(guint64)5, ix=(uint){}, parent-ix=(uint)9, name=(string){}, \
+type=(string)GstThing, is-bin=(boolean)0;\n"
+BUFFER = TRACE + "buffer, thread-id=(guint64)7, ts=(guint64){}, pad-ix=(uint)8, element-ix=(uint){}, \
+peer-pad-ix=(uint)9, peer-element-ix=(uint){}, buffer-size=(uint)614400, have-buffer-pts=(boolean)1;\n"
 
 
 def run(*arguments, **settings):
@@ -55,8 +51,19 @@ class Bench(unittest.TestCase):
         film = pipeline.Film(self.film, self.folder / "stream.h264")
         self.assertEqual(film.frames, FRAMES * pipeline.LOOPS)
 
-    def test_reads_the_log_of_the_latency_tracer(self):
-        self.assertEqual(pipeline.latencies(LOG), {"crowddetect": [12.5, .5], "avdec_h264": [.007]})
+    def test_reads_the_log_of_the_stats_tracer(self):
+        log = ELEMENT.format(0, "h264parse0") + ELEMENT.format(1, "avdec_h264-0") + BUFFER.format(1500, 0, 1)
+        self.assertEqual(pipeline.pushes(log), [("7", 1500, "h264parse0", "avdec_h264-0")])
+
+    def test_takes_the_time_from_a_buffer_to_the_next(self):
+        steps = [(0, "parse0", "dec0"), (100, "parse0", "dec0"), (1600, "dec0", "flip1"), (1650, "flip1", "sink0"),
+                 (2000, "dec0", "flip1"), (2090, "flip1", "sink0")]
+        pushed = [("7", 10_000 * n + at, *elements) for n in range(pipeline.SKIPPED + 3) for at, *elements in steps]
+        found = {record.pop("element"): record for record in pipeline.host_times(pushed)}
+        self.assertEqual(found, {"dec": {"median": 1.5, "p99": 1.5, "buffers": 3},
+                                 "flip": {"median": .07, "p99": .09, "buffers": 26}})
+        elsewhere = [(str(n), *push[1:]) for n, push in enumerate(pushed)]
+        self.assertEqual(pipeline.host_times(elsewhere), [])
 
     def test_tells_a_pipeline_that_does_not_play(self):
         with self.assertRaisesRegex(SystemExit, "no-such-element"):
@@ -65,17 +72,22 @@ class Bench(unittest.TestCase):
     def test_measures_and_plots(self):
         result = run(HERE / "bench_pipeline.py", "--no-gpu", "--film", f"small={self.film}", "--streams", "1,2",
                      "--device", "avdec_h264", "--host", "avdec_h264 ! videoflip method=clockwise",
-                     "--seconds", ".1", "--repeat", "1", "--host-time-frames", "30", "--out", self.folder)
+                     "--seconds", ".1", "--repeat", "1", "--time-frames", "25", "--host-frames", "50",
+                     "--out", self.folder)
         self.assertEqual(result.returncode, 0, result)
         source = pathlib.Path(result.stdout.splitlines()[-1])
         written = json.loads(source.read_text())
         self.assertEqual([(r["path"], r["streams"]) for r in written["throughput"]],
                          [("device", 1), ("device", 2), ("host", 1), ("host", 2)])
         self.assertTrue(all(r["fps"] > 0 and r["film"] == "small" for r in written["throughput"]))
+        one, two = (r["frames"] for r in written["throughput"][2:])
+        self.assertTrue(one == 48 and 23 <= two <= 46, (one, two))
         flip, = (r for r in written["host_time"] if r["element"] == "videoflip")
         self.assertTrue(0 < flip["median"] <= flip["p99"], flip)
         self.assertEqual(flip["path"], "host")
-        self.assertAlmostEqual(flip["buffers"], 30, delta=1)
+        self.assertEqual(flip["buffers"], 50 - pipeline.SKIPPED)
+        decoder, = (r for r in written["host_time"] if (r["path"], r["element"]) == ("device", "avdec_h264"))
+        self.assertTrue(15 < decoder["buffers"] <= 25, decoder)
 
         result = run(HERE / "plot_pipeline.py", source, self.folder / "plots")
         self.assertEqual((result.returncode, result.stderr), (0, ""))

@@ -3,21 +3,27 @@
 """Runs gst-launch-1.0 on a film without end, to see how quick pipelines are."""
 
 import collections
+import math
 import os
 import pathlib
 import re
 import shlex
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 
 WARM_UP = 8  # frames of a stream in the shorter of two runs
-GUESS = 8  # frames more at first, to find out how many the longer run may have, and times more of them
+GUESS = 64  # frames more at first, to find out how many the longer run may have
+MORE = 8  # times more of them if that was too short
 LOOPS = 40  # films one after the other
+LEAST = 4  # frames of a stream in a run that is watched
 SKIPPED = 20  # buffers whose host times do not count
 
-LATENCY = re.compile(r"element-latency, .*element=\(string\)([^,]+), .*time=\(guint64\)(\d+)")
+NEW_ELEMENT = re.compile(r" new-element, .*, ix=\(uint\)(\d+), .*, name=\(string\)([^,]+)")
+BUFFER = re.compile(r" buffer, thread-id=\(guint64\)(\d+), ts=\(guint64\)(\d+), .*, element-ix=\(uint\)(\d+), "
+                    r".*peer-element-ix=\(uint\)(\d+)")
 
 
 def launch(words, **settings):
@@ -28,6 +34,7 @@ def launch(words, **settings):
     seconds = time.perf_counter() - started
     if done.returncode:
         raise SystemExit(f"gst-launch-1.0 {shlex.join(words)}\n{done.stderr}")
+    sys.stderr.write(done.stderr)
     return seconds
 
 
@@ -50,7 +57,7 @@ class Film:
         return sum(unit[0] & 31 in (1, 5) and unit[1] & 128 != 0 for unit in stream.split(b"\0\0\1")[1:])
 
     def words(self, pipeline, frames, streams=1):
-        one = ["filesrc", f"location={self.stream}", "!", "h264parse", "!", "identity", f"eos-after={frames}", "!",
+        one = ["filesrc", f"location={self.stream}", "!", "h264parse", "!", "identity", f"eos-after={frames + 1}", "!",
                *pipeline.split(), "!", "fakesink", "sync=false"]
         return one * streams
 
@@ -68,27 +75,57 @@ def throughput(film, pipeline, streams, seconds, repeat):
     start = statistics.median(run(0) for _ in range(repeat))
     most, more = film.frames - WARM_UP, GUESS
     while (taken := run(more) - start) < seconds / 4 and more < most:
-        more = min(GUESS * more, most)
+        more = min(MORE * more, most)
     more = int(min(max(more * seconds / taken, 1), most))
     rates = [streams * more / (run(more) - start) for _ in range(repeat)]
     return {"streams": streams, "fps": statistics.median(rates), "runs": rates, "frames": streams * more,
             "command": film.command(pipeline, WARM_UP + more)}
 
 
-def latencies(log):
-    """Microseconds of each element for each buffer, from a log of GStreamer's latency tracer."""
-    times = collections.defaultdict(list)
-    for element, nanoseconds in LATENCY.findall(log):
-        times[re.sub(r"-?\d+$", "", element)].append(int(nanoseconds) / 1e3)
-    return times
+def pushes(log):
+    """Buffers that go from pad to pad, from a log of GStreamer's stats tracer: thread, nanoseconds, the element that
+    gives and the one that takes."""
+    names, found = {}, []
+    for line in log.splitlines():
+        if element := NEW_ELEMENT.search(line):
+            names[element[1]] = element[2]
+        elif buffer := BUFFER.search(line):
+            thread, at, giver, taker = buffer.groups()
+            found.append((thread, int(at), names[giver], names[taker]))
+    return found
 
 
-def host_times(film, pipeline, frames):
-    """How long a buffer is in each element on the host, from pad to pad, in one stream."""
+def watched(words):
+    """The pushes of a run. GStreamer has a tracer of elements' latencies, but in 1.26.2 it locks up."""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "log"
-        launch(film.words(pipeline, SKIPPED + frames), GST_TRACERS="latency(flags=element)", GST_DEBUG="GST_TRACER:7",
-               GST_DEBUG_FILE=str(log), GST_DEBUG_NO_COLOR="1")
-        found = {element: sorted(times[SKIPPED:]) for element, times in latencies(log.read_text()).items()}
-    return {element: {"median": statistics.median(times), "p99": times[int(.99 * len(times))], "buffers": len(times)}
-            for element, times in found.items() if times}
+        launch(words, GST_TRACERS="stats", GST_DEBUG="GST_TRACER:7", GST_DEBUG_FILE=str(log), GST_DEBUG_NO_COLOR="1")
+        return pushes(log.read_text())
+
+
+def host_times(pushed):
+    """Microseconds that the host is in each element of one stream: from a buffer's coming in to the next one's going
+    out in the same thread."""
+    entered, times = {}, collections.defaultdict(list)
+    for thread, at, giver, taker in pushed:
+        if (thread, giver) in entered:
+            times[re.sub(r"-?\d+$", "", giver)].append((at - entered.pop((thread, giver))) / 1e3)
+        entered[thread, taker] = at
+    counted = {element: sorted(found[SKIPPED:]) for element, found in times.items()}
+    return [{"element": element, "median": statistics.median(found), "p99": found[int(.99 * len(found))],
+             "buffers": len(found)} for element, found in counted.items() if found]
+
+
+def slow_throughput(film, pipeline, streams, frames):
+    """Frames per second of all streams together, and host times, from one run in which watching costs next to nothing.
+    Counts from when each stream has its second frame: before the first is the start, and after it all wait for all."""
+    each = max(math.ceil(frames / streams), LEAST)
+    pushed = watched(film.words(pipeline, each, streams))
+    arrived = collections.defaultdict(list)
+    for _, at, _, taker in pushed:
+        if taker.startswith("fakesink"):
+            arrived[taker].append(at)
+    begin, end = max(times[1] for times in arrived.values()), max(times[-1] for times in arrived.values())
+    counted = sum(at > begin for times in arrived.values() for at in times)
+    return {"streams": streams, "fps": counted / (end - begin) * 1e9, "frames": counted,
+            "command": film.command(pipeline, each)}, host_times(pushed)
