@@ -2,10 +2,11 @@
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Whole pipelines on a GPU: a film decoded, searched, clustered and drawn in device memory, beside the same with frames
-brought to the host after NVDEC. Measures frames a second of several streams in one process, and the host time that each
-element takes for a buffer.
+brought to the host after NVDEC. Measures frames a second of several streams in one process, the host time that each
+element takes for a buffer, and the device time of its kernels for a frame.
 
-    tests/bench/bench_pipeline.py --film 768x576=film.mp4 --film 1080p=film1080.mp4 --out tests/bench/results
+    tests/bench/bench_pipeline.py --film 768x576=film.mp4 --film 1080p=film1080.mp4 --out tests/bench/results \\
+        --tracer build/tests/gpu/trace/libcrowdtrace.so
     tests/bench/plot_pipeline.py tests/bench/results/pipeline-GPU-DATE-gstreamer-1.22.json tests/bench/results
 
 Films are H.264 in MP4. Needs gst-launch-1.0 with nvcodec and our plugins, and a GPU (exit status 77 without). In device
@@ -54,6 +55,7 @@ def arguments():
     parser.add_argument("--time-frames", type=int, default=300, help="frames on the device to take elements' times of")
     parser.add_argument("--host-frames", type=int, default=100,
                         help=f"frames of all streams of a run on the host, at least {pipeline.LEAST} of each")
+    parser.add_argument("--tracer", type=pathlib.Path, help="libcrowdtrace.so; without there are no kernels' times")
     parser.add_argument("--out", type=pathlib.Path, help="folder to write pipeline-GPU-DATE-gstreamer-VERSION.json to")
     parser.add_argument("--commit", help="git commit of the plugins, for the record")
     parser.add_argument("--no-gpu", action="store_true", help="do not ask for a GPU: a trial of this script")
@@ -76,7 +78,7 @@ class Results:
 
     def __init__(self, options):
         self.gpu, self.folder = not options.no_gpu, options.out
-        self.written = {"environment": environment(options), "throughput": [], "host_time": []}
+        self.written = {"environment": environment(options), "throughput": [], "host_time": [], "device_time": []}
         self.note_clocks("clocks before")
 
     def note_clocks(self, when):
@@ -103,6 +105,9 @@ class Results:
     def add_host_times(self, film, path, found):
         self.add("host_time", film, path, found, "{0[element]:20s} {0[median]:9.1f} us on the host".format)
 
+    def add_device_times(self, film, found):
+        self.add("device_time", film, "device", found, "{0[element]:20s} {0[time]:9.1f} us on the device".format)
+
 
 def measure_device(options, name, film, results):
     for streams in map(int, options.streams.split(",")):
@@ -110,6 +115,9 @@ def measure_device(options, name, film, results):
         results.add_rate(name, "device", found)
     pushed = pipeline.watched(film.words(options.device, pipeline.SKIPPED + options.time_frames))
     results.add_host_times(name, "device", pipeline.host_times(pushed))
+    if options.tracer:
+        found = pipeline.trace_device(film, options.device, options.time_frames, options.tracer)
+        results.add_device_times(name, found)
 
 
 def measure_host(options, name, film, results):

@@ -38,6 +38,17 @@ def throughput(records):
     return figure
 
 
+def device_times(written):
+    """Nothing without a tracer."""
+    rows = written.get("device_time")
+    if not rows:
+        return []
+    table = [[r["film"], r["element"], f"{r['launches']:.1f}", report.figure(r["time"]),
+              ", ".join(f"{kernel} {report.figure(time)}" for kernel, time in r["kernels"].items())] for r in rows]
+    return ["Kernels for a frame of one stream: launches, and microseconds on the device.", "",
+            report.table(["film", "kernels of", "launches", "all of them", "each"], table), ""]
+
+
 def page(written):
     where, rows = written["environment"], written["throughput"]
     fps = {(r["film"], r["streams"], r["path"]): r["fps"] for r in rows}
@@ -56,7 +67,8 @@ def page(written):
               "Microseconds that a buffer of one stream is in an element on the host: median, 99 % within.", ""]
     table = [[r["film"], r["path"], r["element"], report.figure(r["median"]), report.figure(r["p99"])]
              for r in written["host_time"]]
-    lines += [report.table(["film", "frames on the", "element", "median", "99 %"], table), "", "Run as:", ""]
+    lines += [report.table(["film", "frames on the", "element", "median", "99 %"], table), "",
+              *device_times(written), "Run as:", ""]
     lines += [f"* {r['film']}, {r['path']}, {r['streams']} times: `{r['command']}`" for r in rows]
     return "\n".join(lines) + "\n"
 

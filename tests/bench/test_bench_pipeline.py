@@ -30,6 +30,17 @@ ELEMENT = TRACE + "new-element, thread-id=(guint64)1, ts=(guint64)5, ix=(uint){}
 type=(string)GstThing, is-bin=(boolean)0;\n"
 BUFFER = TRACE + "buffer, thread-id=(guint64)7, ts=(guint64){}, pad-ix=(uint)8, element-ix=(uint){}, \
 peer-pad-ix=(uint)9, peer-element-ix=(uint){}, buffer-size=(uint)614400, have-buffer-pts=(boolean)1;\n"
+TIMES = {"crowd::hog::(anonymous namespace)::zoom_kernel(crowd::hog::ZoomWork)": (20, 5000),
+         "crowd::hog::(anonymous namespace)::blocks_kernel(crowd::hog::BlocksWork)": (10, 20_000),
+         "void crowd::direct::(anonymous namespace)::small<true>(crowd::direct::Arguments)": (4, 1000),
+         "crowd::(anonymous namespace)::collect(crowd::Frames, crowd::(anonymous namespace)::Slots)": (5, 2000),
+         "void crowd::draw::(anonymous namespace)::paint_tiles<0>(crowd::draw::PaintJob)": (10, 3000),
+         "ConvertNV12BLtoNV12(crowd::Frames)": (10, 4000)}
+# In front of gst-launch-1.0, as the tracer that the driver loads.
+FAKE_TRACER = """#!/bin/sh
+[ -z "$CUDA_INJECTION64_PATH" ] || [ "$CROWD_TRACE_TIMES" != 1 ] || cp "$CUDA_INJECTION64_PATH" "$CROWD_TRACE_OUT"
+PATH=${PATH#*:} exec gst-launch-1.0 "$@"
+"""
 
 
 def run(*arguments, **settings):
@@ -65,15 +76,33 @@ class Bench(unittest.TestCase):
         elsewhere = [(str(n), *push[1:]) for n, push in enumerate(pushed)]
         self.assertEqual(pipeline.host_times(elsewhere), [])
 
+    def test_gives_kernels_to_elements(self):
+        trace = {"device_times": {name: {"launches": n, "total_ns": t} for name, (n, t) in TIMES.items()}}
+        found = {record.pop("element"): record for record in pipeline.device_times(trace, 10)}
+        self.assertEqual(found, {
+            "crowddetect": {"launches": 3, "time": 2.5,
+                            "kernels": {"crowd::hog::zoom_kernel": .5, "crowd::hog::blocks_kernel": 2}},
+            "crowdnms": {"launches": .9, "time": .3, "kernels": {"crowd::direct::small<true>": .1,
+                                                                 "crowd::collect": .2}},
+            "crowdoverlay": {"launches": 1, "time": .3, "kernels": {"crowd::draw::paint_tiles<0>": .3}},
+            "others": {"launches": 1, "time": .4, "kernels": {"ConvertNV12BLtoNV12": .4}}})
+
     def test_tells_a_pipeline_that_does_not_play(self):
         with self.assertRaisesRegex(SystemExit, "no-such-element"):
             pipeline.launch(["fakesrc", "num-buffers=1", "!", "no-such-element"])
 
     def test_measures_and_plots(self):
+        launcher = self.folder / "bin" / "gst-launch-1.0"
+        launcher.parent.mkdir()
+        launcher.write_text(FAKE_TRACER)
+        launcher.chmod(0o755)
+        trace = self.folder / "libcrowdtrace.so"
+        trace.write_text(json.dumps({"device_times": {name: {"launches": n, "total_ns": t}
+                                                      for name, (n, t) in TIMES.items()}}))
         result = run(HERE / "bench_pipeline.py", "--no-gpu", "--film", f"small={self.film}", "--streams", "1,2",
                      "--device", "avdec_h264", "--host", "avdec_h264 ! videoflip method=clockwise",
                      "--seconds", ".1", "--repeat", "1", "--time-frames", "25", "--host-frames", "50",
-                     "--out", self.folder)
+                     "--tracer", trace, "--out", self.folder, PATH=f"{launcher.parent}:{os.environ['PATH']}")
         self.assertEqual(result.returncode, 0, result)
         source = pathlib.Path(result.stdout.splitlines()[-1])
         written = json.loads(source.read_text())
@@ -87,12 +116,15 @@ class Bench(unittest.TestCase):
         self.assertEqual(flip["path"], "host")
         self.assertEqual(flip["buffers"], 50 - pipeline.SKIPPED)
         decoder, = (r for r in written["host_time"] if (r["path"], r["element"]) == ("device", "avdec_h264"))
-        self.assertTrue(15 < decoder["buffers"] <= 25, decoder)
+        self.assertTrue(0 < decoder["buffers"] <= 25, decoder)
+        self.assertEqual({r["element"]: r["launches"] for r in written["device_time"]},
+                         {"crowddetect": 1.2, "crowdnms": .36, "crowdoverlay": .4, "others": .4})
 
         result = run(HERE / "plot_pipeline.py", source, self.folder / "plots")
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         page, figure = map(pathlib.Path, result.stdout.splitlines())
         self.assertIn("| small | 2 |", page.read_text())
+        self.assertIn("| small | crowdoverlay | 0.4 | 0.12 | crowd::draw::paint_tiles<0> 0.12 |", page.read_text())
         self.assertTrue(1000 < figure.stat().st_size < 200_000)
 
     def test_says_that_there_is_no_gpu(self):

@@ -3,6 +3,7 @@
 """Runs gst-launch-1.0 on a film without end, to see how quick pipelines are."""
 
 import collections
+import json
 import math
 import os
 import pathlib
@@ -129,3 +130,32 @@ def slow_throughput(film, pipeline, streams, frames):
     counted = sum(at > begin for times in arrived.values() for at in times)
     return {"streams": streams, "fps": counted / (end - begin) * 1e9, "frames": counted,
             "command": film.command(pipeline, each)}, host_times(pushed)
+
+
+def element_of(kernel):
+    """Whose kernel that is, by its name."""
+    namespace = re.match(r"(?:void )?crowd::(?:(\w+)::)?", kernel)
+    return {"hog": "crowddetect", "draw": "crowdoverlay"}.get(namespace[1], "crowdnms") if namespace else "others"
+
+
+def device_times(trace, frames):
+    """Launches, and microseconds on the device, of each element's kernels for a frame."""
+    launches, nanoseconds = collections.Counter(), collections.defaultdict(collections.Counter)
+    for kernel, times in trace["device_times"].items():
+        name = kernel.removeprefix("void ").replace("(anonymous namespace)::", "").partition("(")[0]
+        launches[element_of(kernel)] += times["launches"]
+        nanoseconds[element_of(kernel)][name] += times["total_ns"]
+    return [{"element": element, "launches": launches[element] / frames, "time": kernels.total() / 1e3 / frames,
+             "kernels": {name: time / 1e3 / frames for name, time in kernels.items()}}
+            for element, kernels in nanoseconds.items()]
+
+
+def trace_device(film, pipeline, frames, tracer):
+    """The device times of one stream, by libcrowdtrace.so."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / "trace.json"
+        launch(film.words(pipeline, frames), CUDA_INJECTION64_PATH=str(tracer.resolve()), CROWD_TRACE_TIMES="1",
+               CROWD_TRACE_OUT=str(trace))
+        if not trace.exists():
+            raise SystemExit(f"{tracer} wrote nothing")
+        return device_times(json.loads(trace.read_text()), frames)
