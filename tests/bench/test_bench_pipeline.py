@@ -127,6 +127,15 @@ class Bench(unittest.TestCase):
         self.assertIn("| small | crowdoverlay | 0.4 | 0.12 | crowd::draw::paint_tiles<0> 0.12 |", page.read_text())
         self.assertTrue(1000 < figure.stat().st_size < 200_000)
 
+    def test_results_are_shown_as_they_are(self):
+        sources = list((HERE / "results").glob("pipeline-*.json"))
+        self.assertTrue(sources)
+        for source in sources:
+            with self.subTest(source.name):
+                run(HERE / "plot_pipeline.py", source, self.folder / "shown")
+                page = f"{source.stem}.md"
+                self.assertEqual((self.folder / "shown" / page).read_text(), (source.parent / page).read_text())
+
     def test_says_that_there_is_no_gpu(self):
         if os.path.exists("/dev/nvidiactl"):
             self.skipTest("there is one")
