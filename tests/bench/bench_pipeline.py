@@ -70,7 +70,7 @@ def version():
 def environment(options):
     return {"gpu": "none" if options.no_gpu else clocks()["name"], "date": datetime.date.today().isoformat(),
             "gstreamer": version(), "cores": os.cpu_count(), "commit": options.commit or "not given",
-            "command": shlex.join(re.sub(r"/(?:[^/=]+/)+", "", word) for word in sys.argv)}
+            "command": shlex.join(re.sub(r"^([^=/ ]*=)?[^ ]*/(?=.)", r"\1", word) for word in sys.argv)}
 
 
 class Results:

@@ -99,13 +99,16 @@ class Bench(unittest.TestCase):
         trace = self.folder / "libcrowdtrace.so"
         trace.write_text(json.dumps({"device_times": {name: {"launches": n, "total_ns": t}
                                                       for name, (n, t) in TIMES.items()}}))
-        result = run(HERE / "bench_pipeline.py", "--no-gpu", "--film", f"small={self.film}", "--streams", "1,2",
-                     "--device", "avdec_h264", "--host", "avdec_h264 ! videoflip method=clockwise",
+        result = run(os.path.relpath(HERE / "bench_pipeline.py"), "--no-gpu", "--film", f"small={self.film}",
+                     "--streams", "1,2", "--device", "avdec_h264 ! video/x-raw",
+                     "--host", "avdec_h264 ! videoflip method=clockwise",
                      "--seconds", ".1", "--repeat", "1", "--time-frames", "25", "--host-frames", "50",
                      "--tracer", trace, "--out", self.folder, PATH=f"{launcher.parent}:{os.environ['PATH']}")
         self.assertEqual(result.returncode, 0, result)
         source = pathlib.Path(result.stdout.splitlines()[-1])
         written = json.loads(source.read_text())
+        self.assertTrue(written["environment"]["command"].startswith(
+            "bench_pipeline.py --no-gpu --film small=film.mp4 --streams 1,2 --device 'avdec_h264 ! video/x-raw' "))
         self.assertEqual([(r["path"], r["streams"]) for r in written["throughput"]],
                          [("device", 1), ("device", 2), ("host", 1), ("host", 2)])
         self.assertTrue(all(r["fps"] > 0 and r["film"] == "small" for r in written["throughput"]))
