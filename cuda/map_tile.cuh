@@ -138,13 +138,22 @@ __device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, cons
 template <typename Plan>
 __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
   constexpr unsigned items = Plan::items;
+  constexpr unsigned tasks = row_tasks<Tile<Plan>>;
+  const unsigned warp = threadIdx.x / 32;
+  // Before the columns, which are many: it takes longest until rows are known.
+  RawRows rows;
+  if (warp < tasks)
+    rows = load_rows<Tile<Plan>>(a, job, warp);
   Raw raw[items];
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
     if (const std::uint32_t i = k * blockDim.x + threadIdx.x; i < job.n)
       raw[k] = load(a, job.input + i);
-  for (unsigned task = threadIdx.x / 32; task < 2 * Plan::words; task += blockDim.x / 32)
-    store_rows(a, tile, job, task / 2, task % 2);
+  for (unsigned task = warp; task < tasks; task += blockDim.x / 32) {
+    if (task != warp)
+      rows = load_rows<Tile<Plan>>(a, job, task);
+    store_rows(a, tile, job, task, rows);
+  }
   const Columns<items> columns = judge_columns(a, tile, job, raw);
   __syncthreads();
   sort_rows(tile, job);

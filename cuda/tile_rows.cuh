@@ -37,17 +37,35 @@ __device__ inline Raw load_row(const Arguments& a, const Job& job, unsigned word
   return load(a, job.input + job.first + min(32 * word + threadIdx.x % 32, job.rows - 1));
 }
 
-/// A warp stores what is known of the rows of a word, a row a lane: the strips along one axis in which rivals may be,
-/// and either key and box or the rest.
+/// What store_rows() needs, a row a lane: those of word 0, and those of its own.
+struct RawRows {
+  Raw first, own;
+};
+
 template <typename Tile>
-__device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsigned word, unsigned axis) {
+__device__ RawRows load_rows(const Arguments& a, const Job& job, unsigned task) {
+  RawRows rows;
+  rows.first = load_row(a, job, 0);
+  rows.own = task / 2 ? load_row(a, job, task / 2) : rows.first;
+  return rows;
+}
+
+/// Tasks of store_rows().
+template <typename Tile>
+constexpr unsigned row_tasks = 2 * Tile::words;
+
+/// A warp stores what is known of the rows of a word: the strips along one axis in which rivals may be, and either key
+/// and box or the rest.
+template <typename Tile>
+__device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsigned task, const RawRows& rows) {
   // A third as wide as rivals are far from the rows of word 0, in the mean.
   constexpr float part = 0.33f;
   const unsigned lane = threadIdx.x % 32;
-  const std::uint32_t r = 32 * word + lane;
+  const unsigned axis = task % 2;
+  const std::uint32_t r = 32 * (task / 2) + lane;
   const float offset = a.rule.overlap.offset;
-  const Raw first = load_row(a, job, 0);
-  const Raw row = word ? load_row(a, job, word) : first;
+  const Raw& first = rows.first;
+  const Raw& row = rows.own;
   const auto counts = [&](const Raw& raw, std::uint32_t k) {
     return k < job.rows && is_counted(raw.box, raw.score, a.rule, a.score_threshold);
   };
