@@ -51,8 +51,8 @@ struct Tile {
   alignas(sizeof(uint2)) std::uint16_t list[rows_max][rivals_max];
   std::uint16_t begin[rows_max];                 ///< where the list goes among those of the tile, or not_listed
   std::uint16_t queue[Plan::warps][queue_room];  ///< (row * items + column's item) * 32 + column's lane
+  std::uint32_t rank[rows_max];
   Tally tally;
-  std::uint32_t listed;  ///< list entries of the tile that are taken
 };
 
 /// What a block maps: rows `first` and on of a frame's n candidates, which begin at `input`.
@@ -113,10 +113,8 @@ __device__ void clear(Tile& tile) {
     tile.above[k] = 0;
   for (unsigned k = threadIdx.x; k < Tile::rows_max; k += blockDim.x)
     tile.sorted[k] = ~0u;
-  if (threadIdx.x == 0) {
+  if (threadIdx.x == 0)
     tile.tally = {};
-    tile.listed = 0;
-  }
 }
 
 }  // namespace crowd::direct
