@@ -9,14 +9,14 @@
 
 namespace crowd::direct {
 
-/// The candidates of a thread: those of ranks threadIdx.x, threadIdx.x + blockDim.x, ...
+/// The candidates of a thread. Those of a warp follow one another in rank order.
 template <unsigned items>
 struct Mine {
   Row row[items];
   std::uint32_t ranked;  ///< how many there are in the frame
 
   __device__ static std::uint32_t rank(unsigned k) {
-    return k * blockDim.x + threadIdx.x;
+    return (threadIdx.x / 32 * items + k) * 32 + threadIdx.x % 32;
   }
 };
 
@@ -50,6 +50,22 @@ __device__ unsigned choose(const Mine<items>& mine, const Predicate& is_chosen) 
   return chosen;
 }
 
+/// The lanes of a warp whose candidates are `chosen`, for each item. Returns how many candidates that are.
+template <unsigned items>
+__device__ std::uint32_t count_chosen(unsigned chosen, unsigned (&lanes)[items]) {
+  std::uint32_t all = 0;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    lanes[k] = __ballot_sync(all_lanes, chosen >> k & 1);
+    all += static_cast<std::uint32_t>(__popc(lanes[k]));
+  }
+  return all;
+}
+
+__device__ inline std::uint32_t lanes_before(unsigned lanes) {
+  return static_cast<std::uint32_t>(__popc(lanes & ((1u << threadIdx.x % 32) - 1)));
+}
+
 /// Most candidates lose to their best rival right away. The rest is listed, so that every lane has one, and open.
 /// Returns which of the thread's that are.
 template <unsigned items>
@@ -57,8 +73,18 @@ __device__ unsigned list_waiting(const View& view, const Mine<items>& mine) {
   // All have a word to look at, so that no load waits for a condition.
   const unsigned waits =
       choose(mine, [&](const Row& row) { return row.has_rivals() & !view.standing(row.best()).has_kept(); });
-  std::uint32_t place = take_places(view.shared.waiting, static_cast<std::uint32_t>(__popc(waits)));
-  for_each(mine, waits, [&](const Row& row, std::uint32_t) { view.memory.waiting[place++] = row; });
+  unsigned lanes[items];
+  const std::uint32_t all = count_chosen(waits, lanes);
+  std::uint32_t place = 0;
+  if (threadIdx.x % 32 == 0 && all)
+    place = atomicAdd(&view.shared.waiting, all);
+  place = __shfl_sync(all_lanes, place, 0);
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    if (waits >> k & 1)
+      view.memory.waiting[place + lanes_before(lanes[k])] = mine.row[k];
+    place += static_cast<std::uint32_t>(__popc(lanes[k]));
+  }
   __syncthreads();
   for_each(mine, waits, [&](const Row& row, std::uint32_t) { view.publish(row.index(), Standing::open()); });
   return waits;
@@ -127,36 +153,28 @@ __device__ std::uint32_t write_survivors(const View& view, const Mine<items>& mi
   const CrowdNmsSurvivors& out = view.a.out;
   const unsigned lane = threadIdx.x % 32;
   const unsigned warp = threadIdx.x / 32;
-  const auto shift = [](unsigned k) { return 16 * (k % 2); };
   unsigned lanes[items];
-  std::uint32_t own[2] = {};
-#pragma unroll
-  for (unsigned k = 0; k < items; ++k) {
-    lanes[k] = __ballot_sync(all_lanes, survive >> k & 1);
-    own[k / 2] += static_cast<std::uint32_t>(__popc(lanes[k])) << shift(k);
-  }
+  const std::uint32_t own = count_chosen(survive, lanes);
   if (lane == 0)
-    view.shared.warp_total[warp] = {own[0], own[1]};
+    view.shared.warp_total[warp] = own;
   __syncthreads();
-  const uint2 total = lane < blockDim.x / 32 ? view.shared.warp_total[lane] : uint2{0, 0};
-  const std::uint32_t all[] = {warp_sum(total.x), items > 2 ? warp_sum(total.y) : 0};
-  const std::uint32_t before[] = {warp_sum(lane < warp ? total.x : 0),
-                                  items > 2 ? warp_sum(lane < warp ? total.y : 0) : 0};
+  const std::uint32_t total = lane < blockDim.x / 32 ? view.shared.warp_total[lane] : 0;
   const std::size_t slot = static_cast<std::size_t>(view.frame) * out.max_survivors;
   std::uint32_t* survivors = out.survivors + slot;
-  std::uint32_t base = 0;
+  std::uint32_t position = warp_sum(lane < warp ? total : 0);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    const std::uint32_t position =
-        base + (before[k / 2] >> shift(k) & 0xffff) + static_cast<std::uint32_t>(__popc(lanes[k] & ((1u << lane) - 1)));
-    if (survive >> k & 1 && position < out.max_survivors) {
-      survivors[position] = mine.row[k].index();
+    if (!lanes[k])
+      continue;
+    const std::uint32_t place = position + lanes_before(lanes[k]);
+    if (survive >> k & 1 && place < out.max_survivors) {
+      survivors[place] = mine.row[k].index();
       if (rarely(out.members))
-        out.members[slot + position] = view.memory.members[mine.row[k].index()];
+        out.members[slot + place] = view.memory.members[mine.row[k].index()];
     }
-    base += all[k / 2] >> shift(k) & 0xffff;
+    position += static_cast<std::uint32_t>(__popc(lanes[k]));
   }
-  return base;
+  return warp_sum(total);
 }
 
 /// From rows to results, by a thread for as many candidates as `items`; clear() has been here. Who has no rivals

@@ -19,7 +19,7 @@ __device__ inline bool rarely(bool condition) {
 
 /// What the threads of a block share.
 struct Verdicts {
-  uint2 warp_total[32];  ///< 16 bits for each item of the threads of a warp
+  std::uint32_t warp_total[32];
   std::uint32_t waiting;
 };
 
