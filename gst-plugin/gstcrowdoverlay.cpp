@@ -46,6 +46,8 @@
 GST_DEBUG_CATEGORY_STATIC(crowd_overlay_debug);
 #define GST_CAT_DEFAULT crowd_overlay_debug
 
+using crowd::DeviceOutcome;
+
 namespace {
 
 enum Show { SHOW_SURVIVORS, SHOW_CANDIDATES, SHOW_BOTH };
@@ -179,15 +181,14 @@ static const char* gst_crowd_overlay_paint(const State& state, GstBuffer* buffer
 }
 
 /** Returns what is missing in the picture and why, or null. Composing keeps its memory; painting takes none. */
-static const char* gst_crowd_overlay_draw(State& state, GstBuffer* buffer, const Settings& settings, bool& lost) {
+static const char* gst_crowd_overlay_draw(State& state, GstBuffer* buffer, const Settings& settings,
+                                          DeviceOutcome& outcome) {
   try {
     gst_crowd_overlay_read(state, buffer, settings);
     const char* failure = nullptr;
     if (state.on_device) {
-      using Outcome = crowd::draw::DeviceOverlay::Outcome;
-      const Outcome outcome = state.device_overlay.draw(buffer, state.info, settings.style, state.detections);
-      lost = outcome == Outcome::failed;
-      failure = outcome == Outcome::drawn ? nullptr : state.device_overlay.problem();
+      outcome = state.device_overlay.draw(buffer, state.info, settings.style, state.detections);
+      failure = outcome == DeviceOutcome::done ? nullptr : state.device_overlay.problem();
     } else if (const auto primitives = gst_crowd_overlay_compose(state, settings); !primitives.empty()) {
       failure = gst_crowd_overlay_paint(state, buffer, primitives);
     }
@@ -215,11 +216,11 @@ static GstFlowReturn gst_crowd_overlay_transform_ip(GstBaseTransform* transform,
   GST_OBJECT_LOCK(self);
   const Settings settings = self->impl->settings;
   GST_OBJECT_UNLOCK(self);
-  bool lost = false;
-  const char* problem = gst_crowd_overlay_draw(state, buffer, settings, lost);
+  DeviceOutcome outcome = DeviceOutcome::done;
+  const char* problem = gst_crowd_overlay_draw(state, buffer, settings, outcome);
   gst_crowd_overlay_count(self, state, problem != nullptr);
-  if (lost)
-    return crowd::fail_for_gpu(transform, problem);
+  if (outcome == DeviceOutcome::failed || outcome == DeviceOutcome::out_of_memory)
+    return crowd::fail_for_gpu(transform, outcome, problem);
   if (problem && !std::exchange(state.warned, true))
     GST_WARNING_OBJECT(self, "a frame is not drawn as it should, see failures in stats: %s", problem);
   return GST_FLOW_OK;

@@ -37,20 +37,14 @@ void NmsWorker::release_device() {
 
 GstFlowReturn NmsWorker::fail_device(CrowdNmsStatus status) {
   const char* problem = device_nms_.problem().c_str();
-  if (status == CROWD_NMS_OUT_OF_MEMORY)
-    GST_ELEMENT_ERROR(
-        element_, RESOURCE, NO_SPACE_LEFT,
-        ("The GPU has no memory left (%s). Lower max-candidates or the detector's max-candidates, or give "
-         "other programs less of it.",
-         problem),
-        (NULL));
-  else if (status == CROWD_NMS_UNSUPPORTED || status == CROWD_NMS_INVALID_ARGUMENT)
+  if (status == CROWD_NMS_UNSUPPORTED || status == CROWD_NMS_INVALID_ARGUMENT) {
     GST_ELEMENT_ERROR(element_, LIBRARY, SETTINGS,
                       ("The GPU cannot cluster candidates in device memory with these properties: %s.", problem),
                       (NULL));
-  else
-    return fail_for_gpu(element_, problem);
-  return GST_FLOW_ERROR;
+    return GST_FLOW_ERROR;
+  }
+  const bool full = status == CROWD_NMS_OUT_OF_MEMORY;
+  return fail_for_gpu(element_, full ? DeviceOutcome::out_of_memory : DeviceOutcome::failed, problem);
 }
 
 GstFlowReturn NmsWorker::cluster_on_device(GstBuffer* buffer, const NmsSettings& settings, int source_row,

@@ -8,6 +8,8 @@
 #include <gst/crowd/gstcrowdboxesmeta.h>
 #include <gst/gst.h>
 
+#include "deviceoutcome.hpp"
+
 namespace crowd {
 
 /// Stream time of a buffer; GST_CLOCK_TIME_NONE outside time segments and without a timestamp.
@@ -25,13 +27,21 @@ inline void sync_controlled_properties(GstBaseTransform* transform, GstBuffer* b
     gst_object_sync_values(GST_OBJECT(transform), time);
 }
 
-/// Posts that CUDA failed for good, and returns what to end the stream with.
-inline GstFlowReturn fail_for_gpu(GstBaseTransform* transform, const char* problem) {
-  GST_ELEMENT_ERROR(transform, RESOURCE, FAILED,
-                    ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "
-                     "(dmesg | grep NVRM).",
-                     problem),
-                    (nullptr));
+/// Posts that the device has no memory left, or else that CUDA failed for good, and returns what to end the stream
+/// with.
+inline GstFlowReturn fail_for_gpu(GstBaseTransform* transform, DeviceOutcome outcome, const char* problem) {
+  if (outcome == DeviceOutcome::out_of_memory)
+    GST_ELEMENT_ERROR(transform, RESOURCE, NO_SPACE_LEFT,
+                      ("The GPU has no memory left (%s). Lower max-candidates of the detector and of crowdnms, use "
+                       "smaller frames or fewer streams, or give other programs less of it.",
+                       problem),
+                      (nullptr));
+  else
+    GST_ELEMENT_ERROR(transform, RESOURCE, FAILED,
+                      ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "
+                       "(dmesg | grep NVRM).",
+                       problem),
+                      (nullptr));
   return GST_FLOW_ERROR;
 }
 

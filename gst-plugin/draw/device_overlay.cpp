@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cudareport.hpp"
 #include "device.hpp"
 #include "frame.hpp"
 #include "painter.hpp"
@@ -99,18 +100,12 @@ struct DeviceOverlay::State {
     stream = nullptr;
   }
 
-  Outcome fail(const char* what, cudaError_t error) {
-    (void)cudaGetLastError();
-    problem = std::string(what) + ": " + cudaGetErrorString(error);
-    return Outcome::failed;
+  DeviceOutcome tell(DeviceReport report) {
+    problem = std::move(report.problem);
+    return report.outcome;
   }
-  Outcome fail(std::string what) {
-    problem = std::move(what);
-    return Outcome::failed;
-  }
-  Outcome drop(const char* what) {
-    problem = what;
-    return Outcome::dropped;
+  DeviceOutcome drop(const char* what) {
+    return tell({DeviceOutcome::dropped, what});
   }
 
   bool follow_context(GstMemory* memory);
@@ -119,8 +114,9 @@ struct DeviceOverlay::State {
   void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections);
   cudaError_t send(const Detections& detections, Layers& layers);
   cudaError_t make_room(std::size_t bytes);
-  Outcome draw(GstVideoFrame& frame, const Style& style, const Detections& detections);
-  Outcome paint(const GstVideoFrame& frame, const Style& style, const Detections& detections, const Mapped& mapped);
+  DeviceOutcome draw(GstVideoFrame& frame, const Style& style, const Detections& detections);
+  DeviceOutcome paint(const GstVideoFrame& frame, const Style& style, const Detections& detections,
+                      const Mapped& mapped);
 };
 
 bool DeviceOverlay::State::follow_context(GstMemory* memory) {
@@ -213,8 +209,8 @@ void use_labels(const GstCrowdBoxesMeta& meta, std::vector<const char*>& labels)
 
 }  // namespace
 
-DeviceOverlay::Outcome DeviceOverlay::State::paint(const GstVideoFrame& frame, const Style& style,
-                                                   const Detections& detections, const Mapped& mapped) {
+DeviceOutcome DeviceOverlay::State::paint(const GstVideoFrame& frame, const Style& style, const Detections& detections,
+                                          const Mapped& mapped) {
   const auto& [candidates, survivors, counted] = mapped;
   const int width = GST_VIDEO_FRAME_WIDTH(&frame), height = GST_VIDEO_FRAME_HEIGHT(&frame);
   labels.clear();
@@ -223,7 +219,7 @@ DeviceOverlay::Outcome DeviceOverlay::State::paint(const GstVideoFrame& frame, c
   const bool from_host = !detections.candidates.empty() || !detections.survivors.empty() || summary_from_host;
   if (from_host) {
     if (const cudaError_t error = send(detections, layers))
-      return fail("sending detections to the GPU", error);
+      return tell(report_of("sending detections to the GPU", error));
   }
   if (candidates) {
     // Of names they show nothing, and those of survivors from the host are in the table.
@@ -239,17 +235,13 @@ DeviceOverlay::Outcome DeviceOverlay::State::paint(const GstVideoFrame& frame, c
   if (counted)
     layers.summary.candidates =
         detections.device_counted->kind == GST_CROWD_BOXES_SURVIVORS ? (*counted)->candidates : (*counted)->count;
-  if (std::string wrong = painter.set_labels(labels); !wrong.empty())
-    return fail(std::move(wrong));
-  if (std::string wrong =
-          painter.paint(canvas_of(frame), style, layers.candidates, layers.survivors, layers.summary, stream);
-      !wrong.empty())
-    return fail(std::move(wrong));
-  return Outcome::drawn;
+  DeviceReport report = painter.set_labels(labels);
+  if (report.outcome == DeviceOutcome::done)
+    report = painter.paint(canvas_of(frame), style, layers.candidates, layers.survivors, layers.summary, stream);
+  return tell(std::move(report));
 }
 
-DeviceOverlay::Outcome DeviceOverlay::State::draw(GstVideoFrame& frame, const Style& style,
-                                                  const Detections& detections) {
+DeviceOutcome DeviceOverlay::State::draw(GstVideoFrame& frame, const Style& style, const Detections& detections) {
   Mapped mapped;
   const GstCrowdBoxesMeta* counted = style.summary ? detections.device_counted : nullptr;
   const auto map = [this](const GstCrowdBoxesMeta* meta, std::optional<MappedBoxes>& boxes) {
@@ -270,11 +262,11 @@ DeviceOverlay::Outcome DeviceOverlay::State::draw(GstVideoFrame& frame, const St
   };
   with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(stream, theirs, before); });
   if (error != cudaSuccess)
-    return fail("waiting for boxes", error);
-  const Outcome outcome = paint(frame, style, detections, mapped);
+    return tell(report_of("waiting for boxes", error));
+  const DeviceOutcome outcome = paint(frame, style, detections, mapped);
   // Their memory may be written again once the buffer is gone.
   with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(theirs, stream, after); });
-  return error == cudaSuccess || outcome == Outcome::failed ? outcome : fail("ordering streams", error);
+  return error == cudaSuccess || outcome != DeviceOutcome::done ? outcome : tell(report_of("ordering streams", error));
 }
 
 bool DeviceOverlay::is_available() {
@@ -285,21 +277,21 @@ DeviceOverlay::DeviceOverlay() : state_(std::make_unique<State>()) {}
 
 DeviceOverlay::~DeviceOverlay() = default;
 
-DeviceOverlay::Outcome DeviceOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style,
-                                           const Detections& detections) {
+DeviceOutcome DeviceOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style,
+                                  const Detections& detections) {
   State& s = *state_;
   const bool boxes = !detections.candidates.empty() || !detections.survivors.empty() || detections.device_candidates ||
                      detections.device_survivors;
   if (!boxes && !style.summary)
-    return Outcome::drawn;
+    return DeviceOutcome::done;
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   if (!is_on_device(memory))
     return s.drop("the frame is not in the CUDA memory that its caps promise");
   if (!s.follow_context(memory))
-    return Outcome::failed;
+    return DeviceOutcome::failed;
   const CudaDevice::Current current(s.device);
   if (!current)
-    return s.fail("the CUDA context cannot be made current");
+    return s.tell({DeviceOutcome::failed, "the CUDA context cannot be made current"});
   if (CUstream_st* stream = stream_of(memory); stream != std::exchange(s.stream, stream)) {
     // Freeing waits for what is done with it on the last stream.
     s.block.reset();
@@ -311,7 +303,7 @@ DeviceOverlay::Outcome DeviceOverlay::draw(GstBuffer* buffer, const GstVideoInfo
       static_cast<GstMapFlags>(int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF} | int{map_on_device});
   if (!gst_video_frame_map(&frame, &info, buffer, flags))
     return s.drop("the frame cannot be mapped for writing");
-  const Outcome outcome = s.draw(frame, style, detections);
+  const DeviceOutcome outcome = s.draw(frame, style, detections);
   gst_video_frame_unmap(&frame);
   return outcome;
 }

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "detections.hpp"
+#include "deviceoutcome.hpp"
 #include "scene.hpp"
 
 namespace crowd::draw {
@@ -27,16 +28,9 @@ class DeviceOverlay {
   DeviceOverlay(const DeviceOverlay&) = delete;
   DeviceOverlay& operator=(const DeviceOverlay&) = delete;
 
-  /** What became of a frame. */
-  enum class Outcome {
-    drawn,
-    dropped,  ///< not drawn as it should, but the next one may be
-    failed    ///< CUDA failed
-  };
-
   /** Draws what `detections` has read from `buffer`, which is writable, whose frame is in device memory and described
-   * by `info`. problem() says what is wrong with a frame that is not `drawn`. Throws std::bad_alloc. */
-  Outcome draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style, const Detections& detections);
+   * by `info`. problem() says what is wrong with a frame that is not `done`. Throws std::bad_alloc. */
+  DeviceOutcome draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style, const Detections& detections);
 
   const char* problem() const;
 

@@ -15,8 +15,8 @@ DeviceOverlay::DeviceOverlay() = default;
 
 DeviceOverlay::~DeviceOverlay() = default;
 
-DeviceOverlay::Outcome DeviceOverlay::draw(GstBuffer*, const GstVideoInfo&, const Style&, const Detections&) {
-  return Outcome::failed;
+DeviceOutcome DeviceOverlay::draw(GstBuffer*, const GstVideoInfo&, const Style&, const Detections&) {
+  return DeviceOutcome::failed;
 }
 
 const char* DeviceOverlay::problem() const {

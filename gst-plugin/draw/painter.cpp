@@ -126,35 +126,35 @@ bool DevicePainter::has_labels(std::span<const char* const> labels) const {
   return true;
 }
 
-std::string DevicePainter::set_labels(std::span<const char* const> labels) {
+DeviceReport DevicePainter::set_labels(std::span<const char* const> labels) {
   if (has_labels(labels))
-    return "";
+    return {};
   release();
   if (labels.empty())
-    return "";
+    return {};
   const std::vector<std::byte> table = table_of(labels);
   std::string names;
   for (const char* label : labels)
     names.append(label ? label : "").push_back('\0');
-  std::string problem;
-  DeviceMemory memory = upload(table.data(), table.size(), problem);
+  DeviceReport report;
+  DeviceMemory memory = upload(table.data(), table.size(), report);
   if (!memory)
-    return problem;
+    return report;
   names_ = std::move(names);
   labels_ = {std::move(memory), static_cast<std::uint32_t>(labels.size())};
-  return "";
+  return {};
 }
 
-std::string DevicePainter::paint(const Canvas& canvas, const Style& style, const DeviceBoxes& candidates,
-                                 const DeviceBoxes& survivors, const DeviceSummary& summary,
-                                 CUstream_st* stream) const {
+DeviceReport DevicePainter::paint(const Canvas& canvas, const Style& style, const DeviceBoxes& candidates,
+                                  const DeviceBoxes& survivors, const DeviceSummary& summary,
+                                  CUstream_st* stream) const {
   if (canvas.width <= 0 || canvas.height <= 0 || (!candidates.count && !survivors.count && !style.summary))
-    return "";
+    return {};
   PaintJob job{};
   job.width = canvas.width;
   job.height = canvas.height;
   if (!sort_components(canvas, job))
-    return "the frame's components are subsampled in a way that the GPU does not paint";
+    return {DeviceOutcome::dropped, "the frame's components are subsampled in a way that the GPU does not paint"};
   set_palette(canvas.colours, style, job);
   set_ink(style, job);
   use_whole_words(canvas, job);

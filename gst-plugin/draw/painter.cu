@@ -5,6 +5,7 @@
 // order; a few warps then share the list, each paints its part of it, the parts are laid upon each other, and all
 // threads write what is covered.
 
+#include "cudareport.hpp"
 #include "painter_items.cuh"
 
 namespace crowd::draw {
@@ -242,19 +243,13 @@ __global__ void __launch_bounds__(threads, rest_rows == 2 ? 3 : 4) paint_tiles(P
     write_tile(block, strip);
 }
 
-std::string problem_of(const char* what, cudaError_t error) {
-  // An error that was not taken would come up in somebody else's call.
-  (void)cudaGetLastError();
-  return std::string(what) + ": " + cudaGetErrorString(error);
-}
-
 }  // namespace
 
 void FreeDevice::operator()(std::byte* memory) const {
   (void)cudaFree(memory);
 }
 
-DeviceMemory upload(const void* bytes, std::size_t size, std::string& problem) {
+DeviceMemory upload(const void* bytes, std::size_t size, DeviceReport& report) {
   void* memory = nullptr;
   cudaError_t error = cudaMalloc(&memory, size);
   DeviceMemory owned(error == cudaSuccess ? static_cast<std::byte*>(memory) : nullptr);
@@ -265,11 +260,11 @@ DeviceMemory upload(const void* bytes, std::size_t size, std::string& problem) {
     error = cudaStreamSynchronize(nullptr);
   if (error == cudaSuccess)
     return owned;
-  problem = problem_of("uploading labels", error);
+  report = report_of("uploading labels", error);
   return nullptr;
 }
 
-std::string launch_painter(const PaintJob& job, CUstream_st* stream) {
+DeviceReport launch_painter(const PaintJob& job, CUstream_st* stream) {
   const auto tiles = [](int pixels) { return static_cast<unsigned>((pixels + tile_size - 1) / tile_size); };
   cudaLaunchConfig_t config{};
   config.gridDim = {tiles(job.width), tiles(job.height), 1};
@@ -277,7 +272,7 @@ std::string launch_painter(const PaintJob& job, CUstream_st* stream) {
   config.stream = stream;
   const auto kernel = job.rest_rows == 0 ? paint_tiles<0> : job.rest_rows == 1 ? paint_tiles<1> : paint_tiles<2>;
   const cudaError_t error = cudaLaunchKernelEx(&config, kernel, job);
-  return error == cudaSuccess ? "" : problem_of("painting", error);
+  return error == cudaSuccess ? DeviceReport() : report_of("painting", error);
 }
 
 }  // namespace crowd::draw

@@ -21,6 +21,7 @@
 
 #include "canvas.hpp"
 #include "device_boxes.hpp"
+#include "deviceoutcome.hpp"
 #include "painter_job.hpp"
 #include "scene.hpp"
 
@@ -33,20 +34,20 @@ class DevicePainter {
  public:
   /**
    * What the labels of the following frames are, UTF-8; null is none. Labels that are the same as before cost a
-   * comparison; others are uploaded, once what was painted with the last ones is done. Returns "" or what went wrong:
-   * there are no labels then. May throw std::bad_alloc.
+   * comparison; others are uploaded, once what was painted with the last ones is done. Unless it is done there are no
+   * labels. May throw std::bad_alloc.
    */
-  std::string set_labels(std::span<const char* const> labels);
+  DeviceReport set_labels(std::span<const char* const> labels);
 
   /**
-   * Enqueues the painting of a frame: one launch, which neither allocates nor waits. Returns "" or why nothing is
+   * Enqueues the painting of a frame: one launch, which neither allocates nor waits. Unless it is done nothing is
    * painted.
    *
    * canvas: its components point to device memory. Either all components take glyphs, those that do not being alpha
    * excepted; or those that do not are all subsampled alike, by 1 or 2 pixels. So it is in CROWD_DRAW_FORMATS.
    */
-  std::string paint(const Canvas& canvas, const Style& style, const DeviceBoxes& candidates,
-                    const DeviceBoxes& survivors, const DeviceSummary& summary, CUstream_st* stream) const;
+  DeviceReport paint(const Canvas& canvas, const Style& style, const DeviceBoxes& candidates,
+                     const DeviceBoxes& survivors, const DeviceSummary& summary, CUstream_st* stream) const;
 
   /** Frees all device memory; set_labels() brings it back. */
   void release();

@@ -10,9 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "device_boxes.hpp"
+#include "deviceoutcome.hpp"
 #include "font.hpp"
 #include "geometry.hpp"
 #include "text.hpp"
@@ -81,10 +81,10 @@ struct PaintJob {
   std::uint32_t label_count;
 };
 
-/** Allocates and fills device memory; null, and `problem` says why, if that fails. */
-DeviceMemory upload(const void* bytes, std::size_t size, std::string& problem);
+/** Allocates and fills device memory; null, and `report` says why, if that fails. */
+DeviceMemory upload(const void* bytes, std::size_t size, DeviceReport& report);
 
-/** Launches the kernel. Returns "" or what CUDA said. */
-std::string launch_painter(const PaintJob& job, CUstream_st* stream);
+/** Launches the kernel. */
+DeviceReport launch_painter(const PaintJob& job, CUstream_st* stream);
 
 }  // namespace crowd::draw

@@ -6,6 +6,7 @@
 #include <opencv2/objdetect.hpp>
 #include <utility>
 
+#include "cudareport.hpp"
 #include "device.hpp"
 #include "hog.hpp"
 
@@ -55,25 +56,20 @@ struct DevicePeople::State {
     return device.adopt(memory, -1, problem);
   }
 
-  Outcome say(Outcome outcome, std::string why) {
-    problem = std::move(why);
-    return outcome;
+  DeviceOutcome tell(DeviceReport report) {
+    problem = std::move(report.problem);
+    return report.outcome;
   }
 
-  Outcome search(const GstVideoFrame& frame, const Search& settings, GstMemory* boxes, guint capacity) {
-    const auto outcome_of = [this](std::string why) {
-      return why.empty() ? Outcome::found
-                         : say(finder.cuda_failed() ? Outcome::failed : Outcome::dropped, std::move(why));
-    };
-    if (const Outcome prepared =
-            outcome_of(finder.prepare(GST_VIDEO_FRAME_WIDTH(&frame), GST_VIDEO_FRAME_HEIGHT(&frame), settings));
-        prepared != Outcome::found)
-      return prepared;
+  DeviceOutcome search(const GstVideoFrame& frame, const Search& settings, GstMemory* boxes, guint capacity) {
+    const int width = GST_VIDEO_FRAME_WIDTH(&frame), height = GST_VIDEO_FRAME_HEIGHT(&frame);
+    if (DeviceReport report = finder.prepare(width, height, settings); report.outcome != DeviceOutcome::done)
+      return tell(std::move(report));
     const MappedBoxes map(boxes, capacity, GST_MAP_WRITE | map_on_device);
     if (!map)
-      return say(Outcome::failed, "the memory of candidates cannot be mapped");
+      return tell({DeviceOutcome::failed, "the memory of candidates cannot be mapped"});
     const hog::DeviceWindows windows = {map->count, &map->boxes->x1, map->scores, map->classes, capacity};
-    return outcome_of(finder.enqueue(image_of(frame), windows, stream_of(boxes)));
+    return tell(finder.enqueue(image_of(frame), windows, stream_of(boxes)));
   }
 };
 
@@ -85,29 +81,29 @@ DevicePeople::DevicePeople() : state_(std::make_unique<State>()) {}
 
 DevicePeople::~DevicePeople() = default;
 
-DevicePeople::Outcome DevicePeople::find(GstBuffer* buffer, const GstVideoInfo& info, const Search& search,
-                                         guint capacity, MemoryRef& candidates) {
+DeviceOutcome DevicePeople::find(GstBuffer* buffer, const GstVideoInfo& info, const Search& search, guint capacity,
+                                 MemoryRef& candidates) {
   State& s = *state_;
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   if (!is_on_device(memory))
-    return s.say(Outcome::dropped, "the frame is not in the CUDA memory that its caps promise");
+    return s.tell({DeviceOutcome::dropped, "the frame is not in the CUDA memory that its caps promise"});
   if (!s.follow_context(memory))
-    return Outcome::failed;
+    return DeviceOutcome::failed;
   const CudaDevice::Current current(s.device);
   if (!current)
-    return s.say(Outcome::failed, "the CUDA context cannot be made current");
+    return s.tell({DeviceOutcome::failed, "the CUDA context cannot be made current"});
   // Searches share the finder's memory. Freeing it waits for what is done with it on the last stream.
   if (CUstream_st* stream = stream_of(memory); stream != std::exchange(s.stream, stream))
     s.finder.release();
   MemoryRef boxes = s.pool.acquire(capacity, memory);
   if (!boxes)
-    return s.say(Outcome::failed, "no device memory for candidates: lower max-candidates");
+    return s.tell(report_of_no_memory("no device memory for candidates"));
   GstVideoFrame frame;
   if (!gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ | map_on_device))
-    return s.say(Outcome::dropped, "the frame cannot be mapped");
-  const Outcome outcome = s.search(frame, search, boxes.get(), capacity);
+    return s.tell({DeviceOutcome::dropped, "the frame cannot be mapped"});
+  const DeviceOutcome outcome = s.search(frame, search, boxes.get(), capacity);
   gst_video_frame_unmap(&frame);
-  if (outcome == Outcome::found)
+  if (outcome == DeviceOutcome::done)
     candidates = std::move(boxes);
   return outcome;
 }

@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "deviceoutcome.hpp"
 #include "memorypool.hpp"
 #include "search.hpp"
 
@@ -28,16 +29,10 @@ class DevicePeople {
   DevicePeople(const DevicePeople&) = delete;
   DevicePeople& operator=(const DevicePeople&) = delete;
 
-  enum class Outcome {
-    found,
-    dropped,  ///< this frame was not searched, but the next one may be
-    failed    ///< CUDA failed
-  };
-
-  /** Leaves the candidates, a GstCrowdBoxesMeta's memory with room for `capacity`, in `candidates`. What is not `found`
+  /** Leaves the candidates, a GstCrowdBoxesMeta's memory with room for `capacity`, in `candidates`. What is not `done`
    *  is told in problem(). */
-  Outcome find(GstBuffer* buffer, const GstVideoInfo& info, const Search& search, guint capacity,
-               MemoryRef& candidates);
+  DeviceOutcome find(GstBuffer* buffer, const GstVideoInfo& info, const Search& search, guint capacity,
+                     MemoryRef& candidates);
 
   const std::string& problem() const;
 

@@ -17,8 +17,8 @@ DevicePeople::DevicePeople() : state_(std::make_unique<State>()) {}
 
 DevicePeople::~DevicePeople() = default;
 
-DevicePeople::Outcome DevicePeople::find(GstBuffer*, const GstVideoInfo&, const Search&, guint, MemoryRef&) {
-  return Outcome::failed;
+DeviceOutcome DevicePeople::find(GstBuffer*, const GstVideoInfo&, const Search&, guint, MemoryRef&) {
+  return DeviceOutcome::failed;
 }
 
 const std::string& DevicePeople::problem() const {

@@ -62,6 +62,8 @@
 GST_DEBUG_CATEGORY_STATIC(crowd_detect_debug);
 #define GST_CAT_DEFAULT crowd_detect_debug
 
+using crowd::DeviceOutcome;
+
 namespace {
 
 constexpr guint PROP_STATS = crowd::last_detect_property + 1;
@@ -249,29 +251,28 @@ static void gst_crowd_detect_warn(GstCrowdDetect* self, State& state, const std:
     GST_WARNING_OBJECT(self, "a frame was not searched, see failures in stats: %s", failure.c_str());
 }
 
-/** The same on the device, which alone knows what it found; false if CUDA failed. */
-static bool gst_crowd_detect_search_device(GstCrowdDetect* self, State& state, GstBuffer* buffer,
-                                           const crowd::PerFrame& settings) {
-  using Outcome = crowd::DevicePeople::Outcome;
+/** The same on the device, which alone knows what it found. */
+static DeviceOutcome gst_crowd_detect_search_device(GstCrowdDetect* self, State& state, GstBuffer* buffer,
+                                                    const crowd::PerFrame& settings) {
   const gint64 begin = g_get_monotonic_time();
   state.found = {};
   state.found.capacity = settings.max_candidates;
-  const Outcome outcome =
+  const DeviceOutcome outcome =
       state.device_people.find(buffer, state.info, settings.search, settings.max_candidates, state.found.memory);
   const gint64 end = g_get_monotonic_time();
-  const bool failure = outcome != Outcome::found;
+  const bool failure = outcome != DeviceOutcome::done;
   GST_OBJECT_LOCK(self);
   Stats& stats = self->impl->stats;
   stats.searched++;
   stats.failures += failure ? 1 : 0;
   stats.search_us += static_cast<guint64>(end - begin);
   GST_OBJECT_UNLOCK(self);
-  if (outcome == Outcome::dropped) {
+  if (outcome == DeviceOutcome::dropped) {
     gst_crowd_detect_warn(self, state, state.device_people.problem());
     state.windows.clear();
     state.found = gst_crowd_detect_pack(state, 0, settings.max_candidates);
   }
-  return outcome != Outcome::failed;
+  return outcome;
 }
 
 /** Searches the frame, leaves what it held in state.found and counts. */
@@ -303,11 +304,13 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
   self->impl->stats.frames++;
   GST_OBJECT_UNLOCK(self);
   if (!state.found.memory || ++state.found.age >= settings.interval) {
-    if (!state.on_device) {
+    DeviceOutcome outcome = DeviceOutcome::done;
+    if (state.on_device)
+      outcome = gst_crowd_detect_search_device(self, state, buffer, settings);
+    else
       gst_crowd_detect_search(self, state, buffer, settings);
-    } else if (!gst_crowd_detect_search_device(self, state, buffer, settings)) {
-      return crowd::fail_for_gpu(transform, state.device_people.problem().c_str());
-    }
+    if (outcome == DeviceOutcome::failed || outcome == DeviceOutcome::out_of_memory)
+      return crowd::fail_for_gpu(transform, outcome, state.device_people.problem().c_str());
   }
   if (!state.found.memory) {
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("No memory left for the candidates of a frame."), (nullptr));

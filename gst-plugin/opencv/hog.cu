@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "cudareport.hpp"
 #include "hog.hpp"
 #include "hog_kernels.cuh"
 #include "hog_levels.hpp"
@@ -34,21 +35,23 @@ struct Works {
 namespace {
 
 constexpr std::size_t alignment = 256;
+constexpr char uploading[] = "uploading the tables of the people detector";
 
-std::string said(cudaError_t error) {
-  return std::string("CUDA: ") + cudaGetErrorString(error);
-}
-
-DeviceMemory allocate(std::size_t bytes, std::string& failure) {
+DeviceMemory allocate(std::size_t bytes, DeviceReport& report) {
   void* memory = nullptr;
   const cudaError_t error = cudaMalloc(&memory, bytes);
   if (error == cudaSuccess)
     return DeviceMemory(memory);
-  (void)cudaGetLastError();
-  failure = "the people detector needs " + std::to_string((bytes >> 20) + 1) +
-            " MiB of device memory for a frame of this size (" + said(error) +
-            "): raise min-size or scale-factor, or let win-stride be a multiple of 8";
+  const std::string what =
+      "the people detector needs " + std::to_string((bytes >> 20) + 1) +
+      " MiB for a frame of this size, less with a greater min-size or scale-factor or a win-stride "
+      "that is a multiple of 8";
+  report = report_of(what.c_str(), error);
   return nullptr;
+}
+
+DeviceReport refused(std::string why) {
+  return {DeviceOutcome::dropped, std::move(why)};
 }
 
 /// Tables on the host, with the places that they will have on the device.
@@ -161,55 +164,49 @@ DeviceFinder::~DeviceFinder() {
   release();
 }
 
-std::string DeviceFinder::prepare(int width, int height, const Search& search) {
+DeviceReport DeviceFinder::prepare(int width, int height, const Search& search) {
   if (prepared_ && prepared_->fits(width, height, search)) {
     prepared_->search = search;
     return {};
   }
   release();
-  cuda_failed_ = false;
   if (detector_.size() != detector_size + 1)
-    return "the people detector takes " + std::to_string(detector_size + 1) + " coefficients";
+    return refused("the people detector takes " + std::to_string(detector_size + 1) + " coefficients");
   try {
     Plan plan;
     std::string failure = make_plan(width, height, search, plan);
-    return failure.empty() ? prepare(width, height, search, plan) : failure;
+    return failure.empty() ? prepare(width, height, search, plan) : refused(std::move(failure));
   } catch (const std::bad_alloc&) {
-    return "no memory left for the tables of the people detector: raise min-size or win-stride";
+    return refused("no memory left for the tables of the people detector: raise min-size or win-stride");
   }
 }
 
-std::string DeviceFinder::prepare(int width, int height, const Search& search, const Plan& plan) {
+DeviceReport DeviceFinder::prepare(int width, int height, const Search& search, const Plan& plan) {
   const std::vector<float4> coefficients = reordered(detector_);
   std::vector<Upload> uploads;
   Carver sizes(nullptr, alignment);
   take_works(sizes, plan, coefficients, uploads);
-  std::string failure;
-  DeviceMemory memory = allocate(sizes.bytes(), failure);
-  cuda_failed_ = !memory;
+  DeviceReport report;
+  DeviceMemory memory = allocate(sizes.bytes(), report);
   if (!memory)
-    return failure;
+    return report;
   // Taps without weight read what nothing was written to.
-  if (const cudaError_t error = cudaMemsetAsync(memory.get(), 0, sizes.bytes(), nullptr); error != cudaSuccess) {
-    cuda_failed_ = true;
-    return said(error);
-  }
+  if (const cudaError_t error = cudaMemsetAsync(memory.get(), 0, sizes.bytes(), nullptr); error != cudaSuccess)
+    return report_of(uploading, error);
   uploads.clear();
   Carver carver(memory.get(), alignment);
   Works works = take_works(carver, plan, coefficients, uploads);
   works.scores.bias = detector_[detector_size];
   works.scores.win_stride = static_cast<std::uint32_t>(search.win_stride);
-  if (const cudaError_t error = upload_all(uploads); error != cudaSuccess) {
-    cuda_failed_ = true;
-    return said(error);
-  }
+  if (const cudaError_t error = upload_all(uploads); error != cudaSuccess)
+    return report_of(uploading, error);
   prepared_.reset(new Prepared{width, height, search, std::move(memory), sizes.bytes(), works});
   return {};
 }
 
-std::string DeviceFinder::enqueue(const DeviceImage& image, const DeviceWindows& windows, CUstream_st* stream) {
+DeviceReport DeviceFinder::enqueue(const DeviceImage& image, const DeviceWindows& windows, CUstream_st* stream) {
   if (!prepared_ || image.width != prepared_->width || image.height != prepared_->height)
-    return "the people detector was not prepared for a frame of this size";
+    return refused("the people detector was not prepared for a frame of this size");
   Works works = prepared_->works;
   works.zoom.frame = image;
   works.windows.threshold = as_float(prepared_->search.hit_threshold);
@@ -222,8 +219,7 @@ std::string DeviceFinder::enqueue(const DeviceImage& image, const DeviceWindows&
   }
   launch_windows(works.windows, stream);
   const cudaError_t error = cudaGetLastError();
-  cuda_failed_ = error != cudaSuccess;
-  return error == cudaSuccess ? std::string() : said(error);
+  return error == cudaSuccess ? DeviceReport() : report_of("searching for people", error);
 }
 
 void DeviceFinder::release() {

@@ -16,9 +16,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "deviceoutcome.hpp"
 #include "search.hpp"
 
 struct CUstream_st;
@@ -54,19 +54,13 @@ class DeviceFinder {
   DeviceFinder& operator=(const DeviceFinder&) = delete;
 
   /// Has to be called before frames of another size, or of another search, are enqueued. Allocates, and waits for the
-  /// device, if more has changed than hit_threshold and body; otherwise takes next to no time. Empty, or why it cannot
-  /// be and what would help; then nothing can be enqueued.
-  std::string prepare(int width, int height, const Search& search);
+  /// device, if more has changed than hit_threshold and body; otherwise takes next to no time. What is
+  /// not done says what would help, and nothing can be enqueued then.
+  DeviceReport prepare(int width, int height, const Search& search);
 
   /// Searches the frame, which has to be of the size prepared, in stream order. Waits for nothing and allocates
-  /// nothing. Empty, or what CUDA said.
-  std::string enqueue(const DeviceImage& image, const DeviceWindows& windows, CUstream_st* stream);
-
-  /// Whether what prepare() or enqueue() last said is that CUDA failed, out of memory included; else it is about the
-  /// frame and the search.
-  bool cuda_failed() const {
-    return cuda_failed_;
-  }
+  /// nothing.
+  DeviceReport enqueue(const DeviceImage& image, const DeviceWindows& windows, CUstream_st* stream);
 
   /// Frees the device memory, which waits for what is done with it. The context has to be current.
   void release();
@@ -77,10 +71,9 @@ class DeviceFinder {
 
  private:
   struct Prepared;
-  std::string prepare(int width, int height, const Search& search, const Plan& plan);
+  DeviceReport prepare(int width, int height, const Search& search, const Plan& plan);
   std::vector<float> detector_;
   std::unique_ptr<Prepared> prepared_;
-  bool cuda_failed_ = false;
 };
 
 }  // namespace crowd::hog

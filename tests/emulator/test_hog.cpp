@@ -3,6 +3,7 @@
 //
 // The people detector's kernels against OpenCV on the CPU, without a GPU.
 
+#include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -44,7 +45,7 @@ struct Found {
 };
 
 Found find(hog::DeviceFinder& finder, const hog::DeviceImage& image, const Search& search, std::uint32_t capacity) {
-  EXPECT_EQ(finder.prepare(image.width, image.height, search), "");
+  EXPECT_EQ(finder.prepare(image.width, image.height, search).problem, "");
   constexpr float untouched = -12345;
   struct alignas(16) Box {
     float x1, y1, x2, y2;
@@ -53,7 +54,9 @@ Found find(hog::DeviceFinder& finder, const hog::DeviceImage& image, const Searc
   std::vector<float> scores(capacity + 1, untouched);
   std::vector<std::int32_t> classes(capacity + 1, -1);
   Found found;
-  EXPECT_EQ(finder.enqueue(image, {&found.count, &boxes[0].x1, scores.data(), classes.data(), capacity}, nullptr), "");
+  EXPECT_EQ(
+      finder.enqueue(image, {&found.count, &boxes[0].x1, scores.data(), classes.data(), capacity}, nullptr).problem,
+      "");
   EXPECT_EQ(boxes[capacity].x1, untouched);
   EXPECT_EQ(scores[capacity], untouched);
   const std::uint32_t stored = std::min(found.count, capacity);
@@ -223,11 +226,23 @@ TEST_F(HogFrame, gives_one_answer_in_any_order_of_threads) {
 }
 
 TEST_F(HogFrame, refuses_with_a_remedy) {
-  EXPECT_NE(finder_.prepare(3840, 2160, {.min_size = 10}).find("Raise min-size"), std::string::npos);
-  EXPECT_NE(finder_.enqueue({nullptr, 0, 3840, 2160}, {}, nullptr), "");
-  EXPECT_NE(finder_.prepare(3840, 2160, {.scale_factor = 1.01, .win_stride = 1, .min_size = 60}).find("win-stride"),
-            std::string::npos);
-  EXPECT_NE(hog::DeviceFinder({1, 2, 3}).prepare(64, 128, {}), "");
+  const auto expect_refused = [](const DeviceReport& report, const char* text) {
+    EXPECT_EQ(report.outcome, DeviceOutcome::dropped);
+    EXPECT_NE(report.problem.find(text), std::string::npos) << report.problem;
+  };
+  expect_refused(finder_.prepare(3840, 2160, {.min_size = 10}), "Raise min-size");
+  expect_refused(finder_.enqueue({nullptr, 0, 3840, 2160}, {}, nullptr), "not prepared");
+  expect_refused(finder_.prepare(3840, 2160, {.scale_factor = 1.01, .win_stride = 1, .min_size = 60}), "win-stride");
+  expect_refused(hog::DeviceFinder({1, 2, 3}).prepare(64, 128, {}), "coefficients");
+}
+
+TEST_F(HogFrame, says_that_the_device_is_full) {
+  EmulatedMemory::full = true;
+  const DeviceReport report = finder_.prepare(97, 171, {});
+  EmulatedMemory::full = false;
+  EXPECT_EQ(report.outcome, DeviceOutcome::out_of_memory);
+  EXPECT_NE(report.problem.find("min-size"), std::string::npos) << report.problem;
+  EXPECT_EQ(finder_.prepare(97, 171, {}).outcome, DeviceOutcome::done);
 }
 
 }  // namespace

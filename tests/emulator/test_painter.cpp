@@ -11,6 +11,8 @@
 #include <limits>
 #include <memory>
 
+#include <cuda_runtime.h>
+
 #include "boxes.hpp"
 #include "draw/text.hpp"
 #include "emulator.hpp"
@@ -40,11 +42,12 @@ void expect_as_host(const PaintedScene& scene, const Picture& picture) {
   scene.paint(expected.at(expected.bytes.data()));
   Memory memory;
   draw::DevicePainter painter;
-  ASSERT_EQ(painter.set_labels(scene.names), "");
-  ASSERT_EQ(
-      painter.paint(got.at(got.bytes.data()), scene.style, scene.candidates.on_device(memory.upload()),
-                    scene.survivors.on_device(memory.upload()), scene.summary_on_device(memory.upload()), nullptr),
-      "");
+  ASSERT_EQ(painter.set_labels(scene.names).problem, "");
+  ASSERT_EQ(painter
+                .paint(got.at(got.bytes.data()), scene.style, scene.candidates.on_device(memory.upload()),
+                       scene.survivors.on_device(memory.upload()), scene.summary_on_device(memory.upload()), nullptr)
+                .problem,
+            "");
   EXPECT_EQ(difference(expected.bytes, got.bytes), "");
 }
 
@@ -93,9 +96,11 @@ TEST(PainterLabels, change_and_go) {
     scene.names = std::move(names);
     Picture expected = picture, got = picture;
     scene.paint(expected.at(expected.bytes.data()));
-    ASSERT_EQ(painter.set_labels(scene.names), "");
-    ASSERT_EQ(painter.paint(got.at(got.bytes.data()), scene.style, scene.candidates.on_device(memory.upload()), boxes,
-                            scene.summary_on_device(memory.upload()), nullptr),
+    ASSERT_EQ(painter.set_labels(scene.names).problem, "");
+    ASSERT_EQ(painter
+                  .paint(got.at(got.bytes.data()), scene.style, scene.candidates.on_device(memory.upload()), boxes,
+                         scene.summary_on_device(memory.upload()), nullptr)
+                  .problem,
               "");
     EXPECT_EQ(difference(expected.bytes, got.bytes), "");
   };
@@ -108,12 +113,25 @@ TEST(PainterLabels, change_and_go) {
   expect_with({"", "x", "y"});
 }
 
+TEST(PainterLabels, say_that_the_device_is_full) {
+  draw::DevicePainter painter;
+  const std::vector<const char*> names = {"a", "bc"};
+  EmulatedMemory::full = true;
+  const DeviceReport report = painter.set_labels(names);
+  EmulatedMemory::full = false;
+  EXPECT_EQ(report.outcome, DeviceOutcome::out_of_memory);
+  EXPECT_NE(report.problem, "");
+  EXPECT_EQ(painter.set_labels(names).outcome, DeviceOutcome::done);
+}
+
 TEST(PainterCanvas, is_refused_where_it_is_subsampled_unevenly) {
   Picture picture(picture_format("I420"), 16, 16, true, 1);
   draw::Canvas canvas = picture.at(picture.bytes.data());
   canvas.component[2].shift_y = 0;
   const PaintedScene scene = street_scene(16, 16, 1, 1, 1);
-  EXPECT_NE(draw::DevicePainter().paint(canvas, scene.style, {}, {}, {}, nullptr), "");
+  const DeviceReport report = draw::DevicePainter().paint(canvas, scene.style, {}, {}, {}, nullptr);
+  EXPECT_EQ(report.outcome, DeviceOutcome::dropped);
+  EXPECT_NE(report.problem, "");
 }
 
 TEST(Scores, are_rounded_as_the_standard_library_does) {

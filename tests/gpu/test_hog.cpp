@@ -84,10 +84,10 @@ class DeviceSearch {
         image_{luma_.get(), frame.width, frame.width, frame.height},
         windows_{count_.get(), boxes_.get(), scores_.get(), classes_.get(), capacity} {
     luma_.upload(frame.luma);
-    EXPECT_EQ(finder_.prepare(frame.width, frame.height, frame.search), "");
+    EXPECT_EQ(finder_.prepare(frame.width, frame.height, frame.search).problem, "");
   }
   void enqueue() {
-    ASSERT_EQ(finder_.enqueue(image_, windows_, nullptr), "");
+    ASSERT_EQ(finder_.enqueue(image_, windows_, nullptr).problem, "");
   }
   Results results() const {
     return {count_.download()[0], boxes_.download(), scores_.download(), classes_.download()};

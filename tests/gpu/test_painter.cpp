@@ -31,12 +31,13 @@ class DeviceScene {
     candidates_ = scene.candidates.on_device(upload);
     survivors_ = scene.survivors.on_device(upload);
     summary_ = scene.summary_on_device(upload);
-    EXPECT_EQ(painter_.set_labels(scene.names), "");
+    EXPECT_EQ(painter_.set_labels(scene.names).problem, "");
   }
 
   std::string paint(cudaStream_t stream = nullptr) const {
-    return painter_.paint(picture_.at(frame_.as<std::uint8_t>()), scene_.style, candidates_, survivors_, summary_,
-                          stream);
+    return painter_
+        .paint(picture_.at(frame_.as<std::uint8_t>()), scene_.style, candidates_, survivors_, summary_, stream)
+        .problem;
   }
   void restore() {
     frame_.upload(picture_.bytes.data(), picture_.bytes.size());

@@ -156,7 +156,14 @@ constexpr auto max(A a, B b) {
 // The runtime: one device, which starts a kernel when the one before it has ended.
 
 using cudaStream_t = struct CUstream_st*;
-enum cudaError_t { cudaSuccess, cudaErrorNoDevice, cudaErrorInsufficientDriver, cudaErrorNotSupported, cudaErrorNotReady };
+enum cudaError_t {
+  cudaSuccess,
+  cudaErrorMemoryAllocation,
+  cudaErrorNoDevice,
+  cudaErrorInsufficientDriver,
+  cudaErrorNotSupported,
+  cudaErrorNotReady
+};
 enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrMultiProcessorCount };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaFuncAttributeNonPortableClusterSizeAllowed };
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization, cudaLaunchAttributeClusterDimension };

@@ -10,15 +10,25 @@
 
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault };
 
+struct EmulatedMemory {
+  static inline bool full = false;  ///< there is no more
+};
+
+inline cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* total) {
+  *total = SIZE_MAX;
+  *left = EmulatedMemory::full ? 0 : SIZE_MAX;
+  return cudaSuccess;
+}
+
 // Full of what is no number and no small count.
 template <typename T>
 cudaError_t cudaMalloc(T** memory, std::size_t bytes) {
   constexpr std::size_t alignment = 256;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  void* made = std::aligned_alloc(alignment, rounded ? rounded : alignment);
+  void* made = EmulatedMemory::full ? nullptr : std::aligned_alloc(alignment, rounded ? rounded : alignment);
   *memory = static_cast<T*>(made);
   if (!made)
-    return cudaErrorNotSupported;
+    return cudaErrorMemoryAllocation;
   std::memset(made, 0xFF, rounded);
   return cudaSuccess;
 }

@@ -44,6 +44,13 @@ MetaBoxes people(std::uint32_t n) {
   return candidates_of(uniform(n, 3840, 2160, 1), 640, 480);
 }
 
+void expect_said_once(const Pipe& pipe) {
+  const std::string text = expect_one_resource_error(pipe.bus(), GST_RESOURCE_ERROR_NO_SPACE_LEFT);
+  EXPECT_THAT(text, testing::AllOf(HasSubstr("GPU has no memory left"), HasSubstr("max-candidates")));
+  EXPECT_EQ(gst_element_set_state(pipe.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+  EXPECT_EQ(pop_message(pipe.bus(), GST_MESSAGE_ERROR), nullptr);
+}
+
 TEST(DeviceFull, crowdnms) {
   const Gpu gpu;
   const GstVideoInfo info = info_of("NV12", 640, 480);
@@ -62,10 +69,7 @@ TEST(DeviceFull, crowdnms) {
       const Hog hog(gpu);
       EXPECT_EQ(pipe.push(std::move(large)), GST_FLOW_ERROR);
     }
-    const std::string text = expect_one_resource_error(pipe.bus(), GST_RESOURCE_ERROR_NO_SPACE_LEFT);
-    EXPECT_THAT(text, HasSubstr("max-candidates"));
-    EXPECT_EQ(gst_element_set_state(pipe.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
-    EXPECT_EQ(pop_message(pipe.bus(), GST_MESSAGE_ERROR), nullptr);
+    expect_said_once(pipe);
     Pipe again("crowdnms name=nms max-candidates=500000 meta-output=boxes", &gpu);
     again.set_caps(info, true);
     const Ref<GstBuffer> out = again.pass(frame_of(400000));
@@ -92,11 +96,27 @@ TEST(DeviceFull, crowdoverlay) {
     const Hog hog(gpu);
     EXPECT_EQ(pipe.push(std::move(large)), GST_FLOW_ERROR);
   }
-  const Ref<GstMessage> message = pop_message(pipe.bus(), GST_MESSAGE_ERROR);
-  ASSERT_NE(message, nullptr);
-  EXPECT_THAT(message_text(message.get()), HasSubstr("memory"));
-  EXPECT_EQ(pop_message(pipe.bus(), GST_MESSAGE_ERROR), nullptr);
-  EXPECT_EQ(gst_element_set_state(pipe.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
+  expect_said_once(pipe);
+}
+
+TEST(DeviceFull, crowddetect) {
+  const Gpu gpu;
+  const GstVideoInfo small = info_of("NV12", 320, 240), large = info_of("NV12", 1920, 1080);
+  Pipe pipe("crowddetect", &gpu);
+  pipe.set_caps(small, true);
+  EXPECT_NE(pipe.pass(gpu.frame(small)), nullptr);
+  pipe.set_caps(large, true);
+  Ref<GstBuffer> buffer = gpu.frame(large);
+  {
+    const Hog hog(gpu);
+    EXPECT_EQ(pipe.push(std::move(buffer)), GST_FLOW_ERROR);
+  }
+  expect_said_once(pipe);
+  Pipe again("crowddetect name=detect", &gpu);
+  again.set_caps(large, true);
+  EXPECT_NE(again.pass(gpu.frame(large)), nullptr);
+  EXPECT_EQ(gpu.synchronise(), cudaSuccess);
+  EXPECT_EQ(again.stat("detect", "failures"), 0u);
 }
 
 }  // namespace

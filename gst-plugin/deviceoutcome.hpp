@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What becomes of a frame on the GPU, for those that work on it and those that tell. C++17, for CUDA sources as well.
+#pragma once
+
+#include <string>
+
+namespace crowd {
+
+enum class DeviceOutcome {
+  done,
+  dropped,        ///< this frame was not done as it should be, but the next one may be
+  failed,         ///< CUDA failed
+  out_of_memory,  ///< the device has no memory left
+};
+
+struct DeviceReport {
+  DeviceOutcome outcome = DeviceOutcome::done;
+  std::string problem;  ///< why it is not done
+};
+
+}  // namespace crowd
