@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "cudamemory.hpp"
 #include "cudareport.hpp"
 #include "hog.hpp"
 #include "hog_kernels.cuh"
@@ -16,13 +17,6 @@
 #include "internal.hpp"
 
 namespace crowd::hog {
-
-struct FreeDevice {
-  void operator()(void* memory) const {
-    (void)cudaFree(memory);
-  }
-};
-using DeviceMemory = std::unique_ptr<void, FreeDevice>;
 
 /// What the frames of a search share.
 struct Works {
@@ -37,17 +31,12 @@ namespace {
 constexpr std::size_t alignment = 256;
 constexpr char uploading[] = "uploading the tables of the people detector";
 
-DeviceMemory allocate(std::size_t bytes, DeviceReport& report) {
-  void* memory = nullptr;
-  const cudaError_t error = cudaMalloc(&memory, bytes);
-  if (error == cudaSuccess)
-    return DeviceMemory(memory);
+DeviceReport report_of_no_room(std::size_t bytes, cudaError_t error) {
   const std::string what =
       "the people detector needs " + std::to_string((bytes >> 20) + 1) +
       " MiB for a frame of this size, less with a greater min-size or scale-factor or a win-stride "
       "that is a multiple of 8";
-  report = report_of(what.c_str(), error);
-  return nullptr;
+  return report_of(what.c_str(), error);
 }
 
 DeviceReport refused(std::string why) {
@@ -149,7 +138,7 @@ float as_float(double threshold) {
 struct DeviceFinder::Prepared {
   int width, height;
   Search search;
-  DeviceMemory memory;
+  cuda::DeviceMemory memory;
   std::size_t bytes;
   Works works;
 
@@ -186,10 +175,9 @@ DeviceReport DeviceFinder::prepare(int width, int height, const Search& search, 
   std::vector<Upload> uploads;
   Carver sizes(nullptr, alignment);
   take_works(sizes, plan, coefficients, uploads);
-  DeviceReport report;
-  DeviceMemory memory = allocate(sizes.bytes(), report);
-  if (!memory)
-    return report;
+  cuda::DeviceMemory memory;
+  if (const cudaError_t error = cuda::allocate(memory, sizes.bytes()); error != cudaSuccess)
+    return report_of_no_room(sizes.bytes(), error);
   // Taps without weight read what nothing was written to.
   if (const cudaError_t error = cudaMemsetAsync(memory.get(), 0, sizes.bytes(), nullptr); error != cudaSuccess)
     return report_of(uploading, error);
