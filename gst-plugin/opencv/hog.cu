@@ -135,16 +135,26 @@ float as_float(double threshold) {
 
 }  // namespace
 
-struct DeviceFinder::Prepared {
+/// What tables are made for.
+struct DeviceFinder::Task {
   int width, height;
   Search search;
+
+  bool operator==(const Task& other) const {
+    return width == other.width && height == other.height && same_tables(search, other.search);
+  }
+};
+
+struct DeviceFinder::Prepared {
+  Task task;
   cuda::DeviceMemory memory;
   std::size_t bytes;
   Works works;
+};
 
-  bool fits(int of_width, int of_height, const Search& of_search) const {
-    return width == of_width && height == of_height && same_tables(search, of_search);
-  }
+struct DeviceFinder::Refused {
+  Task task;
+  std::string why;
 };
 
 DeviceFinder::DeviceFinder(std::vector<float> detector) : detector_(std::move(detector)) {}
@@ -154,23 +164,29 @@ DeviceFinder::~DeviceFinder() {
 }
 
 DeviceReport DeviceFinder::prepare(int width, int height, const Search& search) {
-  if (prepared_ && prepared_->fits(width, height, search)) {
-    prepared_->search = search;
+  const Task task = {width, height, search};
+  if (prepared_ && prepared_->task == task) {
+    prepared_->task = task;
     return {};
   }
   release();
+  if (refused_ && refused_->task == task)
+    return refused(refused_->why);
   if (detector_.size() != detector_size + 1)
     return refused("the people detector takes " + std::to_string(detector_size + 1) + " coefficients");
   try {
     Plan plan;
-    std::string failure = make_plan(width, height, search, plan);
-    return failure.empty() ? prepare(width, height, search, plan) : refused(std::move(failure));
+    const std::string failure = make_plan(width, height, search, plan);
+    if (failure.empty())
+      return prepare(task, plan);
+    refused_.reset(new Refused{task, failure});
+    return refused(failure);
   } catch (const std::bad_alloc&) {
     return refused("no memory left for the tables of the people detector: raise min-size or win-stride");
   }
 }
 
-DeviceReport DeviceFinder::prepare(int width, int height, const Search& search, const Plan& plan) {
+DeviceReport DeviceFinder::prepare(const Task& task, const Plan& plan) {
   const std::vector<float4> coefficients = reordered(detector_);
   std::vector<Upload> uploads;
   Carver sizes(nullptr, alignment);
@@ -185,20 +201,20 @@ DeviceReport DeviceFinder::prepare(int width, int height, const Search& search, 
   Carver carver(memory.get(), alignment);
   Works works = take_works(carver, plan, coefficients, uploads);
   works.scores.bias = detector_[detector_size];
-  works.scores.win_stride = static_cast<std::uint32_t>(search.win_stride);
+  works.scores.win_stride = static_cast<std::uint32_t>(task.search.win_stride);
   if (const cudaError_t error = upload_all(uploads); error != cudaSuccess)
     return report_of(uploading, error);
-  prepared_.reset(new Prepared{width, height, search, std::move(memory), sizes.bytes(), works});
+  prepared_.reset(new Prepared{task, std::move(memory), sizes.bytes(), works});
   return {};
 }
 
 DeviceReport DeviceFinder::enqueue(const DeviceImage& image, const DeviceWindows& windows, CUstream_st* stream) {
-  if (!prepared_ || image.width != prepared_->width || image.height != prepared_->height)
+  if (!prepared_ || image.width != prepared_->task.width || image.height != prepared_->task.height)
     return refused("the people detector was not prepared for a frame of this size");
   Works works = prepared_->works;
   works.zoom.frame = image;
-  works.windows.threshold = as_float(prepared_->search.hit_threshold);
-  works.windows.body = prepared_->search.body;
+  works.windows.threshold = as_float(prepared_->task.search.hit_threshold);
+  works.windows.body = prepared_->task.search.body;
   works.windows.out = windows;
   if (works.windows.windows) {
     launch_zoom(works.zoom, stream);

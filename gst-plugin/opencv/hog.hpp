@@ -54,8 +54,8 @@ class DeviceFinder {
   DeviceFinder& operator=(const DeviceFinder&) = delete;
 
   /// Has to be called before frames of another size, or of another search, are enqueued. Allocates, and waits for the
-  /// device, if more has changed than hit_threshold and body; otherwise takes next to no time. What is
-  /// not done says what would help, and nothing can be enqueued then.
+  /// device, if more has changed than hit_threshold and body; otherwise takes next to no time, as does what it refused
+  /// last. What is not done says what would help, and nothing can be enqueued then.
   DeviceReport prepare(int width, int height, const Search& search);
 
   /// Searches the frame, which has to be of the size prepared, in stream order. Waits for nothing and allocates
@@ -71,9 +71,12 @@ class DeviceFinder {
 
  private:
   struct Prepared;
-  DeviceReport prepare(int width, int height, const Search& search, const Plan& plan);
+  struct Refused;
+  struct Task;
+  DeviceReport prepare(const Task& task, const Plan& plan);
   std::vector<float> detector_;
   std::unique_ptr<Prepared> prepared_;
+  std::unique_ptr<Refused> refused_;  // the last that no plan can be made for
 };
 
 }  // namespace crowd::hog

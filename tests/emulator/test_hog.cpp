@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "count_allocations.hpp"
 #include "emulator.hpp"
 #include "opencv/hog.hpp"
 #include "opencv/windows.hpp"
@@ -234,6 +235,21 @@ TEST_F(HogFrame, refuses_with_a_remedy) {
   expect_refused(finder_.enqueue({nullptr, 0, 3840, 2160}, {}, nullptr), "not prepared");
   expect_refused(finder_.prepare(3840, 2160, {.scale_factor = 1.01, .win_stride = 1, .min_size = 60}), "win-stride");
   expect_refused(hog::DeviceFinder({1, 2, 3}).prepare(64, 128, {}), "coefficients");
+}
+
+TEST_F(HogFrame, plans_once_what_it_refuses) {
+  const Search search{.scale_factor = 1.01, .win_stride = 1, .min_size = 60};
+  const auto cost_of = [&](int width) {
+    const unsigned before = allocations();
+    EXPECT_EQ(finder_.prepare(width, 2160, search).outcome, DeviceOutcome::dropped);
+    return allocations() - before;
+  };
+  const unsigned planning = cost_of(3840);
+  EXPECT_GT(planning, 10u);
+  for (int i = 0; i < 3; i++)
+    EXPECT_LT(cost_of(3840), planning / 2);
+  EXPECT_GT(cost_of(3842), planning / 2) << "another size is another plan";
+  EXPECT_EQ(finder_.prepare(97, 171, {}).outcome, DeviceOutcome::done);
 }
 
 TEST_F(HogFrame, says_that_the_device_is_full) {
