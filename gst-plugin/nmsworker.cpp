@@ -180,7 +180,8 @@ GstFlowReturn NmsWorker::finish(GstBuffer* buffer) {
     const CrowdNmsStatus status = current ? device_nms_.await(survivors) : CROWD_NMS_CUDA_ERROR;
     if (status != CROWD_NMS_OK)
       return fail_device(status);
-    write_awaited(buffer, frame, survivors);
+    if (!write_awaited(buffer, frame, survivors))
+      return fail_writing();
     frame.result.emplace();
     frame.result->report = survivors.report;
     frame.result->backend = CROWD_NMS_BACKEND_CUDA;
@@ -223,25 +224,34 @@ GstFlowReturn NmsWorker::cluster(GstBuffer* buffer, const NmsSettings& settings,
   }
   warn_gpu(result.gpu);
   warn_overflow(result.report);
-  write(buffer, settings, source_row, candidates, result.verdict);
+  const bool written = write(buffer, settings, source_row, candidates, result.verdict);
   source.release();
-  return GST_FLOW_OK;
+  return written ? GST_FLOW_OK : fail_writing();
 }
 
-void NmsWorker::write(GstBuffer* buffer, const NmsSettings& settings, int source_row,
+GstFlowReturn NmsWorker::fail_writing() {
+  GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT,
+                    ("There is no memory for the survivors of a frame. Lower max-candidates or max-detections."),
+                    (NULL));
+  return GST_FLOW_ERROR;
+}
+
+bool NmsWorker::write(GstBuffer* buffer, const NmsSettings& settings, int source_row,
                       const meta::Candidates& candidates, const meta::Verdict& verdict) {
   meta::Adapter& source = *adapters_[static_cast<std::size_t>(source_row)];
   const bool rewritten = writes(settings, source_row) && source.edits();
+  bool written = true;
   for (int row = 0; row < static_cast<int>(adapters_.size()); row++) {
     meta::Adapter& output = *adapters_[static_cast<std::size_t>(row)];
     if (writes(settings, row) && !(rewritten && row == source_row))
-      output.write(buffer, frame_size_, candidates, verdict, settings.mode);
+      written &= output.write(buffer, frame_size_, candidates, verdict, settings.mode);
   }
   // Last, as what others add is not what it has read.
   if (rewritten)
     source.rewrite(buffer, candidates, verdict, settings.mode);
   else if (settings.mode == meta::Mode::replace)
     source.remove(buffer);
+  return written;
 }
 
 void NmsWorker::warn_broken(const char* problem) {

@@ -88,9 +88,9 @@ class NmsWorker {
   bool leaves_on_device(const NmsSettings& settings, int row);
 
   GstFlowReturn cluster(GstBuffer* buffer, const NmsSettings& settings, int source_row, Frame& frame);
-  void write(GstBuffer* buffer, const NmsSettings& settings, int source_row, const meta::Candidates& candidates,
+  bool write(GstBuffer* buffer, const NmsSettings& settings, int source_row, const meta::Candidates& candidates,
              const meta::Verdict& verdict);
-  void write_awaited(GstBuffer* buffer, const Frame& frame, DeviceNms::HostSurvivors& survivors);
+  bool write_awaited(GstBuffer* buffer, const Frame& frame, DeviceNms::HostSurvivors& survivors);
   GstFlowReturn cluster_on_device(GstBuffer* buffer, const NmsSettings& settings, int source_row,
                                   const meta::DeviceCandidates& candidates, Frame& frame);
   CrowdNmsStatus enqueue(GstBuffer* buffer, const NmsSettings& settings, int source_row,
@@ -100,6 +100,7 @@ class NmsWorker {
   bool follow_context(GstMemory* memory, int device_id, std::string& problem);
   void release_device();
   GstFlowReturn fail_device(CrowdNmsStatus status);
+  GstFlowReturn fail_writing();
   void drop_broken(GstBuffer* buffer, const NmsSettings& settings, meta::Adapter& source, const char* problem,
                    Frame& frame);
 

@@ -132,14 +132,16 @@ CrowdNmsStatus NmsWorker::leave_on_device(GstBuffer* buffer, meta::Adapter& outp
   return status;
 }
 
-void NmsWorker::write_awaited(GstBuffer* buffer, const Frame& frame, DeviceNms::HostSurvivors& survivors) {
+bool NmsWorker::write_awaited(GstBuffer* buffer, const Frame& frame, DeviceNms::HostSurvivors& survivors) {
   survivors.boxes.frame = frame.size;
   survivors.boxes.labels = frame.labels.get();
+  bool written = true;
   for (int row = 0; row < static_cast<int>(adapters_.size()); row++) {
     if (writes_awaited(frame, row))
-      adapters_[static_cast<std::size_t>(row)]->write(buffer, frame_size_, survivors.boxes, survivors.verdict,
-                                                      meta::Mode::replace);
+      written &= adapters_[static_cast<std::size_t>(row)]->write(buffer, frame_size_, survivors.boxes,
+                                                                 survivors.verdict, meta::Mode::replace);
   }
+  return written;
 }
 
 }  // namespace crowd

@@ -107,7 +107,10 @@ class Adapter {
   virtual void rewrite(GstBuffer*, const Candidates&, const Verdict&, Mode) {}
 
   /// Attaches an object for each survivor in rank order, or (mode annotate) for each candidate that is not rejected.
-  virtual void write(GstBuffer*, FrameSize, const Candidates&, const Verdict&, Mode) {}
+  /// False if there is no memory for them.
+  [[nodiscard]] virtual bool write(GstBuffer*, FrameSize, const Candidates&, const Verdict&, Mode) {
+    return true;
+  }
 
   /// Attaches the survivors of `candidates`, which lie in `survivors`: device memory of the same layout.
   virtual void write_on_device(GstBuffer*, const DeviceCandidates&, MemoryRef /*survivors*/, guint /*capacity*/) {}

@@ -53,14 +53,15 @@ class BoxesAdapter final : public Adapter {
     return DeviceCandidates{meta->memory, meta->capacity, {meta->frame_width, meta->frame_height}, meta->labels};
   }
 
-  void write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict, Mode) override {
+  bool write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict, Mode) override {
     const guint n = static_cast<guint>(verdict.survivors.size());
     capacity_ = std::max(capacity_, room_for(n));
     MemoryRef memory = pool_.acquire(capacity_);
     if (!memory || !fill(memory.get(), candidates, verdict))
-      return;
+      return false;
     const FrameSize frame = candidates.frame.known() ? candidates.frame : size;
     attach(buffer, std::move(memory), capacity_, frame, candidates.labels);
+    return true;
   }
 
   void write_on_device(GstBuffer* buffer, const DeviceCandidates& candidates, MemoryRef survivors,

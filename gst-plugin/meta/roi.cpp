@@ -187,7 +187,7 @@ class RoiAdapter final : public Adapter {
     return true;
   }
   void rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode) override;
-  void write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
+  bool write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
              Mode mode) override;
 
  private:
@@ -305,18 +305,19 @@ void RoiAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const 
   });
 }
 
-void RoiAdapter::write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
+bool RoiAdapter::write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
                        Mode mode) {
   Writer writer(buffer, size, candidates);
   if (mode == Mode::replace) {
     for (std::size_t rank = 0; rank < verdict.survivors.size(); ++rank)
       writer.add(verdict.survivors[rank], {static_cast<gint>(rank), verdict.members[rank], true});
-    return;
+    return true;
   }
   for (std::uint32_t i = 0; i < verdict.places.size(); ++i) {
     if (verdict.places[i] != place_rejected)
       writer.add(i, cluster_of(verdict, i));
   }
+  return true;
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 
+#include "full_allocator.hpp"
 #include "nms_harness.hpp"
 
 namespace {
@@ -126,6 +127,23 @@ TEST(crowdnms_bad_input, memory_that_does_not_map_is_counted) {
   EXPECT_NE(nms.pass(std::move(buffer)), nullptr);
   EXPECT_EQ(nms.stat("broken-metas"), 1u);
   gst_crowd_boxes_unmap(&map);
+}
+
+TEST(crowdnms_bad_input, no_memory_for_survivors_is_an_error_that_says_so) {
+  for (const char* properties : {"meta-output=boxes", "meta-output=all", "meta-output=boxes mode=annotate"}) {
+    SCOPED_TRACE(properties);
+    NmsHarness nms(properties);
+    auto buffer = make_frame(640, 480);
+    add_boxes(buffer.get(), row_of_three, {.frame_width = 640, .frame_height = 480});
+    {
+      const FullAllocator full;
+      EXPECT_EQ(gst_harness_push(nms.harness(), buffer.release()), GST_FLOW_ERROR);
+    }
+    const auto error = pop_message(nms.bus(), GST_MESSAGE_ERROR);
+    ASSERT_NE(error, nullptr);
+    EXPECT_THAT(message_text(error.get()), AllOf(HasSubstr("no memory"), HasSubstr("max-candidates")));
+    EXPECT_EQ(pop_message(nms.bus(), GST_MESSAGE_ERROR), nullptr);
+  }
 }
 
 TEST(crowdnms_bad_input, warns_again_after_a_restart) {
