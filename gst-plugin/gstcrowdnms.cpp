@@ -72,6 +72,9 @@ struct UnrefBuffer {
 };
 using BufferRef = std::unique_ptr<GstBuffer, UnrefBuffer>;
 
+/// Where the caps do not say, as GStreamer's coders have it: no latency at all would make live pipelines drop frames.
+constexpr GstClockTime assumed_frame_duration = GST_SECOND / 25;
+
 }  // namespace
 
 struct GstCrowdNmsPrivate {
@@ -79,9 +82,9 @@ struct GstCrowdNmsPrivate {
 
   NmsSettings settings;  // under the object lock
   NmsWorker worker;
-  bool delayed = false;                               // from start() to stop()
-  BufferRef held;                                     // with output-delay: a frame that has begun
-  GstClockTime frame_duration = GST_CLOCK_TIME_NONE;  // under the object lock
+  bool delayed = false;                                  // from start() to stop()
+  BufferRef held;                                        // with output-delay: a frame that has begun
+  GstClockTime frame_duration = assumed_frame_duration;  // under the object lock
 };
 
 struct _GstCrowdNms {
@@ -152,8 +155,7 @@ static gboolean gst_crowd_nms_src_event(GstBaseTransform* trans, GstEvent* event
 static void gst_crowd_nms_follow_rate(GstCrowdNms* self, const GstStructure* structure) {
   gint n = 0, d = 1;
   gst_structure_get_fraction(structure, "framerate", &n, &d);
-  const GstClockTime duration =
-      n > 0 ? gst_util_uint64_scale_int(GST_SECOND, d, n) : static_cast<GstClockTime>(GST_CLOCK_TIME_NONE);
+  const GstClockTime duration = n > 0 ? gst_util_uint64_scale_int(GST_SECOND, d, n) : assumed_frame_duration;
   GST_OBJECT_LOCK(self);
   const bool changed = std::exchange(self->p->frame_duration, duration) != duration;
   GST_OBJECT_UNLOCK(self);
@@ -186,7 +188,7 @@ static gboolean gst_crowd_nms_start(GstBaseTransform* trans) {
   const NmsSettings settings = copy_settings(self);
   self->p->delayed = settings.output_delay;
   GST_OBJECT_LOCK(self);
-  self->p->frame_duration = GST_CLOCK_TIME_NONE;
+  self->p->frame_duration = assumed_frame_duration;
   GST_OBJECT_UNLOCK(self);
   return self->p->worker.start(settings);
 }
@@ -201,9 +203,7 @@ static gboolean gst_crowd_nms_propose_allocation(GstBaseTransform* trans, GstQue
 // A frame that is held back is late by as long as the next one takes to come.
 static void gst_crowd_nms_add_latency(GstCrowdNms* self, GstQuery* query) {
   GST_OBJECT_LOCK(self);
-  const GstClockTime more = self->p->delayed && GST_CLOCK_TIME_IS_VALID(self->p->frame_duration)
-                                ? self->p->frame_duration
-                                : static_cast<GstClockTime>(0);
+  const GstClockTime more = self->p->delayed ? self->p->frame_duration : 0;
   GST_OBJECT_UNLOCK(self);
   gboolean live = FALSE;
   GstClockTime least = 0, most = GST_CLOCK_TIME_NONE;

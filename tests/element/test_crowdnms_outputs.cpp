@@ -171,6 +171,19 @@ TEST_F(Delayed, it_is_told_as_latency) {
   EXPECT_EQ(gst_harness_query_latency(straight.harness()), 5 * GST_MSECOND);
 }
 
+TEST_F(Delayed, it_is_told_as_latency_of_any_framerate) {
+  const std::string frames = "video/x-raw,format=NV12,width=640,height=480";
+  for (const auto& [rate, latency] : {std::pair{",framerate=50/1", 20 * GST_MSECOND},
+                                      {",framerate=0/1", 40 * GST_MSECOND},
+                                      {",framerate=10/1", 100 * GST_MSECOND},
+                                      {"", 40 * GST_MSECOND}}) {
+    nms.set_caps(frames + rate);
+    push(0);
+    EXPECT_EQ(gst_harness_query_latency(nms.harness()), latency) << rate;
+    EXPECT_NE(pop_message(nms.bus(), GST_MESSAGE_LATENCY), nullptr) << rate;
+  }
+}
+
 TEST_F(Delayed, stops_with_a_frame_that_is_held) {
   for (unsigned i = 0; i < 20; i++) {
     push(0);
