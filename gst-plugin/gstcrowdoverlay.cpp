@@ -17,7 +17,8 @@
  * lie inside their boxes. In formats with subsampled chroma, a chroma sample takes the colour as soon as one of its
  * pixels belongs to the outline. Text is drawn in ASCII; other characters show as an empty rectangle.
  *
- * Frames in CUDA memory (NV12, RGBA) are drawn on there, by one kernel that nobody waits for; the picture is the same.
+ * Frames in CUDA memory (NV12, RGBA) are drawn on there, by one kernel that nobody waits for, but where the
+ * name of a class is new; the picture is the same.
  * Boxes in CUDA memory are read there; `stats` then does not count them, crowdnms does.
  *
  * ## Example

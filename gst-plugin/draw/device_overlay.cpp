@@ -3,7 +3,6 @@
 
 #include "device_overlay.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstring>
 #include <optional>
@@ -13,6 +12,7 @@
 #include "cudareport.hpp"
 #include "device.hpp"
 #include "frame.hpp"
+#include "labels.hpp"
 #include "painter.hpp"
 #include "uploadring.hpp"
 
@@ -81,8 +81,9 @@ struct DeviceOverlay::State {
   cuda::DeviceMemory block;
   std::size_t block_bytes = 0;
   cuda::Event before, after;
-  CUstream_st* stream = nullptr;  // of the last frame
-  std::vector<const char*> labels;
+  CUstream_st* stream = nullptr;          // of the last frame
+  LabelTable labels;                      // of detections on the host
+  std::vector<const char*> class_labels;  // of survivors in device memory, each at the number of its class
   std::string problem;
 
   ~State() {
@@ -110,7 +111,6 @@ struct DeviceOverlay::State {
 
   bool follow_context(GstMemory* memory);
   cudaError_t make_events();
-  std::int32_t label_index(const char* label);
   void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections);
   cudaError_t send(const Detections& detections, Layers& layers);
   cudaError_t make_room(std::size_t bytes);
@@ -133,17 +133,6 @@ cudaError_t DeviceOverlay::State::make_events() {
   return error == cudaSuccess ? cuda::allocate(after) : error;
 }
 
-std::int32_t DeviceOverlay::State::label_index(const char* label) {
-  if (!label)
-    return -1;
-  const auto same = [label](const char* other) { return label == other || std::strcmp(label, other) == 0; };
-  const auto found = std::ranges::find_if(labels, same);
-  const auto index = static_cast<std::int32_t>(found - labels.begin());
-  if (found == labels.end())
-    labels.push_back(label);
-  return index;
-}
-
 void DeviceOverlay::State::pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections) {
   for (std::size_t i = 0; i < detections.size(); i++) {
     const Detection& d = detections[i];
@@ -151,7 +140,7 @@ void DeviceOverlay::State::pack(std::byte* to, const Layout::Layer& layer, std::
     reinterpret_cast<float*>(to + layer.scores)[i] = d.score;
     reinterpret_cast<std::int32_t*>(to + layer.classes)[i] = d.class_id;
     reinterpret_cast<std::uint32_t*>(to + layer.members)[i] = d.members;
-    reinterpret_cast<std::int32_t*>(to + layer.labels)[i] = label_index(d.label);
+    reinterpret_cast<std::int32_t*>(to + layer.labels)[i] = labels.index_of(d.label);
   }
 }
 
@@ -167,6 +156,7 @@ cudaError_t DeviceOverlay::State::make_room(std::size_t bytes) {
 
 cudaError_t DeviceOverlay::State::send(const Detections& detections, Layers& layers) {
   const Layout layout(detections.candidates.size(), detections.survivors.size());
+  labels.begin_frame();
   if (const cudaError_t error = make_room(layout.bytes))
     return error;
   auto* host = static_cast<std::byte*>(ring.data());
@@ -213,16 +203,15 @@ DeviceOutcome DeviceOverlay::State::paint(const GstVideoFrame& frame, const Styl
                                           const Mapped& mapped) {
   const auto& [candidates, survivors, counted] = mapped;
   const int width = GST_VIDEO_FRAME_WIDTH(&frame), height = GST_VIDEO_FRAME_HEIGHT(&frame);
-  labels.clear();
   Layers layers;
   const bool summary_from_host = style.summary && (!counted || (!survivors && detections.summary.survivors));
-  const bool from_host = !detections.candidates.empty() || !detections.survivors.empty() || summary_from_host;
-  if (from_host) {
+  const bool boxes_from_host = !detections.candidates.empty() || !detections.survivors.empty();
+  if (boxes_from_host || summary_from_host) {
     if (const cudaError_t error = send(detections, layers))
       return tell(report_of("sending detections to the GPU", error));
   }
   if (candidates) {
-    // Of names they show nothing, and those of survivors from the host are in the table.
+    // Of names they show nothing.
     layers.candidates =
         boxes_of(**candidates, *detections.device_candidates, scale_of(*detections.device_candidates, width, height));
   }
@@ -230,12 +219,17 @@ DeviceOutcome DeviceOverlay::State::paint(const GstVideoFrame& frame, const Styl
     layers.survivors =
         boxes_of(**survivors, *detections.device_survivors, scale_of(*detections.device_survivors, width, height));
     layers.summary.survivors = (*survivors)->count;
-    use_labels(*detections.device_survivors, labels);
+    use_labels(*detections.device_survivors, class_labels);
   }
   if (counted)
     layers.summary.candidates =
         detections.device_counted->kind == GST_CROWD_BOXES_SURVIVORS ? (*counted)->candidates : (*counted)->count;
-  DeviceReport report = painter.set_labels(labels);
+  DeviceReport report;
+  // Where neither is there nothing has a name, and those of other frames may stay.
+  if (survivors)
+    report = painter.set_labels(class_labels);
+  else if (boxes_from_host)
+    report = painter.set_labels(labels.names());
   if (report.outcome == DeviceOutcome::done)
     report = painter.paint(canvas_of(frame), style, layers.candidates, layers.survivors, layers.summary, stream);
   return tell(std::move(report));

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,7 @@
 #include <cuda_runtime.h>
 
 #include "boxes.hpp"
+#include "draw/labels.hpp"
 #include "draw/text.hpp"
 #include "emulator.hpp"
 #include "painting.hpp"
@@ -111,6 +113,35 @@ TEST(PainterLabels, change_and_go) {
   expect_with({});
   painter.release();
   expect_with({"", "x", "y"});
+}
+
+// With no memory left nothing can be uploaded again.
+TEST(PainterLabels, are_uploaded_once_in_whatever_order_frames_name_them) {
+  PaintedScene scene = street_scene(200, 120, 0, 6, 9);
+  scene.survivors.with_labels = true;
+  scene.style.summary = false;
+  const Picture picture(picture_format("NV12"), 200, 120, true, 9);
+  draw::DevicePainter painter;
+  draw::LabelTable table;
+  std::vector<const char*> words = {"person", "car", "dog"};
+  for (int i = 0; i < 6; i++) {
+    Memory memory;
+    table.begin_frame();
+    scene.survivors.labels.clear();
+    for (std::uint32_t k = 0; k < scene.survivors.count; k++)
+      scene.survivors.labels.push_back(table.index_of(words[k % words.size()]));
+    scene.names.assign(table.names().begin(), table.names().end());
+    const auto boxes = scene.survivors.on_device(memory.upload());
+    EmulatedMemory::full = i > 0;
+    const DeviceReport report = painter.set_labels(table.names());
+    EmulatedMemory::full = false;
+    ASSERT_EQ(report.outcome, DeviceOutcome::done) << i;
+    Picture expected = picture, got = picture;
+    scene.paint(expected.at(expected.bytes.data()));
+    ASSERT_EQ(painter.paint(got.at(got.bytes.data()), scene.style, {}, boxes, {}, nullptr).problem, "");
+    EXPECT_EQ(difference(expected.bytes, got.bytes), "") << i;
+    std::ranges::next_permutation(words, [](const char* a, const char* b) { return std::strcmp(a, b) < 0; });
+  }
 }
 
 TEST(PainterLabels, say_that_the_device_is_full) {

@@ -179,6 +179,28 @@ TEST_P(OverlayOnDevice, nothing_is_mixed_up_without_a_wait) {
 INSTANTIATE_TEST_SUITE_P(Of, OverlayOnDevice, testing::ValuesIn(kinds),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// New names come, old ones go, and no two frames name them in the same order.
+TEST(OverlayLabels, are_right_in_whatever_order_frames_name_them) {
+  const Gpu gpu;
+  const GstVideoInfo info = info_of("NV12", 640, 480);
+  Pipe device("crowdoverlay", &gpu), host("crowdoverlay");
+  device.set_caps(info, true);
+  host.set_caps(info, false);
+  for (guint i = 0; i < 120; i++) {
+    Ref<GstBuffer> expected = noise(info, i);
+    Ref<GstBuffer> got = gpu.frame_like(expected.get(), info);
+    for (GstBuffer* buffer : {expected.get(), got.get()})
+      for (guint k = 0; k < 12; k++) {
+        const std::string name = "class " + std::to_string(k % 2 ? (k * 7 + i * 5) % 11 : i * 4 + k);
+        gst_buffer_add_video_region_of_interest_meta(buffer, name.c_str(), 50 * k, 30 * k + 20, 90, 60);
+      }
+    got = device.pass(std::move(got));
+    expected = host.pass(std::move(expected));
+    EXPECT_EQ(gpu.synchronise(), cudaSuccess);
+    ASSERT_TRUE(same_picture(expected.get(), got.get(), info)) << "frame " << i;
+  }
+}
+
 class OverlayBadInput : public testing::Test {
  protected:
   OverlayBadInput() : device("crowdoverlay name=overlay show=both", &gpu) {

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/** labels.hpp: numbers for the names of classes, the same from frame to frame. */
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace crowd::draw {
+
+/**
+ * A name keeps its number, in whatever order frames name their classes, so that a table of names in device memory is
+ * good for all of them and is uploaded again only where a name is new. Names that come no more are forgotten with all
+ * others once there are `most`: a stream that names each object anew costs an upload now and then, and bounded memory.
+ */
+class LabelTable {
+ public:
+  static constexpr std::size_t most = 256;
+
+  /** Numbers are those of the frames before, unless these have had `most` names: then they are given anew. */
+  void begin_frame();
+
+  /** The number of a name, UTF-8; -1 of null. A frame may have any number of names. Throws std::bad_alloc. */
+  std::int32_t index_of(const char* name);
+
+  /** All names, each at its number. The span lives until the next call. */
+  std::span<const char* const> names() const {
+    return names_;
+  }
+
+ private:
+  std::deque<std::string> words_;  // which stay where they are
+  std::vector<const char*> names_;
+  std::unordered_map<std::string_view, std::int32_t> numbers_;
+};
+
+}  // namespace crowd::draw
