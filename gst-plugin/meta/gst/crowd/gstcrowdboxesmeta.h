@@ -24,6 +24,11 @@
  * The number of boxes lives in the memory, hence on the device where the memory is CUDA memory: a detector on the GPU
  * never tells it to the host. gstcrowdcuda.h makes such memories and says who waits for whom.
  *
+ * A count above the capacity is of boxes that there was no room for: readers take as many as there is room for, and
+ * crowdnms counts the others as overflow. Read on the host, a count above %GST_CROWD_BOXES_MAX_CAPACITY is one that was
+ * never written, and the boxes are dropped. On the device it is overflow like any other: the host, which could refuse
+ * the frame, hears of it later.
+ *
  * |[<!-- language="C" -->
  * GstCrowdBoxesMap map;
  * GstMemory *memory = gst_crowd_boxes_memory_new (capacity);
