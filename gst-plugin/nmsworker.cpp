@@ -92,6 +92,7 @@ void NmsWorker::stop() {
   drop();
   engine_.close();
   release_device();
+  warn_overflow_on_device();
   device_.close();
   reads_device_ = false;
   adapters_.clear();
@@ -185,9 +186,11 @@ GstFlowReturn NmsWorker::finish(GstBuffer* buffer) {
     frame.result.emplace();
     frame.result->report = survivors.report;
     frame.result->backend = CROWD_NMS_BACKEND_CUDA;
-    warn_overflow(survivors.report);
+    warn_overflow(survivors.report.overflow, survivors.report.candidates);
   }
   count(frame);
+  if (frame.on_device)
+    warn_overflow_on_device();
   GST_LOG_OBJECT(element_, "%u candidates, %u survivors", stats_.last().candidates, stats_.last().survivors);
   if (frame.settings.post_messages)
     post_message(buffer);
@@ -223,7 +226,7 @@ GstFlowReturn NmsWorker::cluster(GstBuffer* buffer, const NmsSettings& settings,
     return GST_FLOW_ERROR;
   }
   warn_gpu(result.gpu);
-  warn_overflow(result.report);
+  warn_overflow(result.report.overflow, result.report.candidates);
   const bool written = write(buffer, settings, source_row, candidates, result.verdict);
   source.release();
   return written ? GST_FLOW_OK : fail_writing();
@@ -262,12 +265,21 @@ void NmsWorker::warn_broken(const char* problem) {
                        problem);
 }
 
-void NmsWorker::warn_overflow(const CrowdNmsReport& report) {
-  if (report.overflow && !std::exchange(warned_overflow_, true))
+void NmsWorker::warn_overflow(guint64 overflow, guint64 candidates) {
+  if (overflow && !std::exchange(warned_overflow_, true))
     GST_WARNING_OBJECT(element_,
-                       "only %u of %u candidates are looked at: raise max-candidates or the detector's capacity "
-                       "(further ones are only counted, see stats.overflow)",
-                       report.candidates - report.overflow, report.candidates);
+                       "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                       " candidates are not looked at: raise max-candidates or the detector's capacity (further ones "
+                       "are only counted, see stats.overflow)",
+                       overflow, candidates);
+}
+
+// Of the frames that the device is done with: nobody waits for the one that has just been enqueued.
+void NmsWorker::warn_overflow_on_device() {
+  if (warned_overflow_)
+    return;
+  const CrowdNmsTotals totals = device_nms_.totals();
+  warn_overflow(totals.overflow, totals.candidates);
 }
 
 void NmsWorker::warn_gpu(NmsEngine::GpuOutcome outcome) {

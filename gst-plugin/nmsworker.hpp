@@ -105,7 +105,8 @@ class NmsWorker {
                    Frame& frame);
 
   void warn_broken(const char* problem);
-  void warn_overflow(const CrowdNmsReport& report);
+  void warn_overflow(guint64 overflow, guint64 candidates);
+  void warn_overflow_on_device();
   void warn_gpu(NmsEngine::GpuOutcome outcome);
   void warn_unknown_size();
   void count(const Frame& frame);

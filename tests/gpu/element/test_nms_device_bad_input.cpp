@@ -144,6 +144,21 @@ TEST_P(BadInput, a_count_that_was_never_written) {
   expect_good_frame();
 }
 
+TEST_P(BadInput, more_candidates_than_there_is_room_for_are_said_once) {
+  const LogCounter warnings("crowdnms", GST_LEVEL_WARNING);
+  MetaBoxes candidates = people(500, 1);
+  candidates.count = candidates.capacity + 77;
+  for (int i = 0; i < 3; i++) {
+    Ref<GstBuffer> buffer = frame();
+    attach_on_device(buffer.get(), candidates);
+    EXPECT_NE(pass(std::move(buffer)), nullptr);
+  }
+  expect_good_frame();
+  EXPECT_EQ(twins.device.stat("nms", "overflow"), 3 * 77u);
+  EXPECT_EQ(warnings.count(), 1u);
+  EXPECT_THAT(warnings.last(), HasSubstr("max-candidates"));
+}
+
 // Boxes that nobody wrote: any bytes at all.
 TEST_P(BadInput, garbage_for_boxes) {
   for (std::uint64_t seed = 1; seed <= 30; seed++) {
