@@ -11,7 +11,8 @@
 
 #include "cudamemory.hpp"
 #include "internal.hpp"
-#include "nmsgraphs.hpp"
+#include "launchgraphs.hpp"
+#include "nmslaunch.hpp"
 
 namespace crowd {
 
@@ -70,7 +71,7 @@ struct DeviceNms::State {
   std::array<Parcel, 2> parcels;
   unsigned sent = 0, received = 0;
   std::vector<std::uint32_t> ranks;
-  LaunchGraphs graphs;
+  LaunchGraphs<LaunchKey> graphs;
   cuda::PinnedMemory counters;
   CUstream_st* stream = nullptr;  // of the last frame
   std::string problem;
@@ -264,7 +265,11 @@ CrowdNmsStatus DeviceNms::enqueue(const Call& call, const GstCrowdBoxesMap& cand
     key.gathered[1] = parcel.gathered;
   }
   CrowdNmsStatus status = CROWD_NMS_OK;
-  if (const cudaError_t error = s.graphs.launch(key, s.workspace.get(), s.workspace_bytes, stream, status))
+  const auto launch_all = [&](CUstream_st* to) {
+    status = crowd::enqueue(key, s.workspace.get(), s.workspace_bytes, to);
+    return status == CROWD_NMS_OK;
+  };
+  if (const cudaError_t error = s.graphs.launch(key, stream, launch_all))
     return s.failed("clustering", error);
   if (status != CROWD_NMS_OK || !destination.host)
     return s.checked(status);

@@ -197,6 +197,8 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
                                                           : crowd::emulator::device().processors;
   return cudaSuccess;
 }
+#include "emulated_graphs.hpp"
+
 inline cudaError_t cudaGetLastError() {
   return cudaSuccess;
 }
@@ -225,8 +227,12 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   for (unsigned k = 0; k < config->numAttrs; ++k)
     if (config->attrs[k].id == cudaLaunchAttributeClusterDimension)
       cluster = config->attrs[k].val.clusterDim.x;
-  crowd::emulator::launch({config->gridDim, config->blockDim, config->dynamicSmemBytes, cluster},
-                          [&] { kernel(arguments...); });
+  const crowd::emulator::Launch shape = {config->gridDim, config->blockDim, config->dynamicSmemBytes, cluster};
+  if (EmulatedGraph::recording)
+    EmulatedGraph::recording->kernels.push_back(
+        [=] { crowd::emulator::launch(shape, [&] { kernel(arguments...); }); });
+  else
+    crowd::emulator::launch(shape, [&] { kernel(arguments...); });
   return cudaSuccess;
 }
 

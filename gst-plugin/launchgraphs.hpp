@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Launches that come back, as CUDA graphs: one call to the driver in place of one for each kernel. C++17, for CUDA
+// sources as well.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cudamemory.hpp"
+
+namespace crowd {
+
+/// A Key is all that the kernels of a frame are told, and has ==. For one thread, with one CUDA context current.
+template <typename Key>
+class LaunchGraphs {
+ public:
+  /// Fewer are kept; where more than these many keys go round, launches are made one by one.
+  static constexpr std::size_t most = 16;
+  /// Graphs that did not come back in time, or could not be recorded. After so many, recording is in vain.
+  static constexpr unsigned most_given_up = 64;
+
+  /// Launches on `stream` what `key` says: as a graph if it has come before, else by enqueue(stream), which launches
+  /// kernel by kernel, keeps what went wrong to itself and returns whether nothing did. It may be called twice, first
+  /// with a stream that is recorded, which fails where other threads do what CUDA forbids meanwhile. Returns what CUDA
+  /// said of a graph.
+  template <typename Enqueue>
+  cudaError_t launch(const Key& key, cudaStream_t stream, const Enqueue& enqueue) {
+    Entry* entry = find(key);
+    // The first launch loads the kernels, which must not happen while a stream is recorded.
+    if (!entry && std::exchange(loaded_, true) && given_up_ < most_given_up)
+      entry = add(key, enqueue);
+    if (!entry) {
+      (void)enqueue(stream);
+      return cudaSuccess;
+    }
+    entry->used = ++clock_;
+    return cudaGraphLaunch(entry->exec.get(), stream);
+  }
+
+  /// Forgets all of them, as one must before memory goes that the kernels use and no key names.
+  void clear() {
+    entries_.clear();
+    capture_.reset();
+    given_up_ = 0;
+    loaded_ = false;
+  }
+
+ private:
+  struct DestroyExec {
+    void operator()(cudaGraphExec_t exec) const {
+      cudaGraphExecDestroy(exec);
+    }
+  };
+  using Exec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyExec>;
+  struct Entry {
+    Key key;
+    Exec exec;
+    std::uint64_t used;
+  };
+
+  Entry* find(const Key& key) {
+    const auto found =
+        std::find_if(entries_.begin(), entries_.end(), [&key](const Entry& entry) { return entry.key == key; });
+    return found == entries_.end() ? nullptr : &*found;
+  }
+
+  template <typename Enqueue>
+  Exec record(const Enqueue& enqueue) {
+    // A stream of its own, since the default one cannot be recorded.
+    if (!capture_ && cuda::allocate(capture_) != cudaSuccess)
+      return nullptr;
+    if (cudaStreamBeginCapture(capture_.get(), cudaStreamCaptureModeRelaxed) != cudaSuccess)
+      return nullptr;
+    const bool enqueued = enqueue(capture_.get());
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t made = nullptr;
+    if (cudaStreamEndCapture(capture_.get(), &graph) == cudaSuccess && enqueued)
+      (void)cudaGraphInstantiateWithFlags(&made, graph, 0);
+    if (graph)
+      cudaGraphDestroy(graph);
+    return Exec(made);
+  }
+
+  template <typename Enqueue>
+  Entry* add(const Key& key, const Enqueue& enqueue) {
+    Exec exec = record(enqueue);
+    if (!exec) {
+      (void)cudaGetLastError();
+      given_up_++;
+      return nullptr;
+    }
+    if (entries_.size() < most)
+      return &entries_.emplace_back(Entry{key, std::move(exec), 0});
+    // Destroyed once what is under way with it has ended.
+    Entry& oldest = *std::min_element(entries_.begin(), entries_.end(),
+                                      [](const Entry& a, const Entry& b) { return a.used < b.used; });
+    oldest = Entry{key, std::move(exec), 0};
+    given_up_++;
+    return &oldest;
+  }
+
+  cuda::Stream capture_;
+  std::vector<Entry> entries_;
+  std::uint64_t clock_ = 0;
+  unsigned given_up_ = 0;
+  bool loaded_ = false;
+};
+
+}  // namespace crowd

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// When a frame's kernels are launched as a graph, and when one by one, with the emulator's runtime.
+
+#include "launchgraphs.hpp"
+
+#include <gtest/gtest.h>
+
+namespace crowd {
+namespace {
+
+class Graphs : public testing::Test {
+ protected:
+  Graphs() {
+    EmulatedGraph::refused = false;
+    EmulatedGraph::launches = 0;
+  }
+  ~Graphs() override {
+    graphs.clear();
+    EXPECT_EQ(EmulatedGraph::alive, 0);
+  }
+
+  /// Launches a kernel that adds `key` to the sum; whether that went as a graph, which it has to if `as_graph`.
+  void expect_launch(int key, bool as_graph) {
+    const int before = EmulatedGraph::launches, sum_before = sum;
+    EXPECT_EQ(graphs.launch(key, nullptr, [&](cudaStream_t) { return enqueue(key); }), cudaSuccess);
+    EXPECT_EQ(EmulatedGraph::launches - before, as_graph) << key;
+    EXPECT_EQ(sum, sum_before + key);
+  }
+
+  bool enqueue(int key) {
+    enqueued++;
+    if (!EmulatedGraph::recording) {
+      sum += key;
+      return true;
+    }
+    EmulatedGraph::recording->kernels.push_back([this, key] { sum += key; });
+    return works_recorded;
+  }
+
+  LaunchGraphs<int> graphs;
+  int sum = 0, enqueued = 0;
+  bool works_recorded = true;
+};
+
+constexpr int most = LaunchGraphs<int>::most;
+
+TEST_F(Graphs, the_first_launch_is_no_graph_and_later_ones_are) {
+  expect_launch(1, false);
+  expect_launch(1, true);
+  expect_launch(2, true);
+  const int before = enqueued;
+  for (int i = 0; i < 5; i++) {
+    expect_launch(1, true);
+    expect_launch(2, true);
+  }
+  EXPECT_EQ(enqueued, before) << "nothing is recorded twice";
+}
+
+TEST_F(Graphs, the_one_used_longest_ago_goes) {
+  expect_launch(100, false);
+  for (int key = 0; key < most; key++)
+    expect_launch(key, true);
+  expect_launch(0, true);
+  expect_launch(most, true);
+  EXPECT_EQ(EmulatedGraph::alive, most);
+  const int before = enqueued;
+  expect_launch(0, true);
+  EXPECT_EQ(enqueued, before);
+  expect_launch(1, true);
+  EXPECT_EQ(enqueued, before + 1) << "recorded anew";
+}
+
+TEST_F(Graphs, where_too_many_go_round_they_are_launched_one_by_one) {
+  const int limit = 1 + most + static_cast<int>(LaunchGraphs<int>::most_given_up);
+  for (int key = 0; key < limit; key++)
+    expect_launch(key, key > 0);
+  expect_launch(limit, false);
+  expect_launch(limit - 1, true);
+}
+
+TEST_F(Graphs, launches_one_by_one_where_nothing_can_be_recorded) {
+  EmulatedGraph::refused = true;
+  for (int i = 0; i < 5; i++)
+    expect_launch(7, false);
+  EmulatedGraph::refused = false;
+  expect_launch(7, true);
+}
+
+TEST_F(Graphs, launches_one_by_one_what_fails_while_it_is_recorded) {
+  works_recorded = false;
+  for (int i = 0; i < 5; i++)
+    expect_launch(7, false);
+  EXPECT_EQ(enqueued, 9);
+  works_recorded = true;
+  expect_launch(7, true);
+}
+
+TEST_F(Graphs, stops_to_record_in_vain) {
+  EmulatedGraph::refused = true;
+  for (unsigned i = 0; i <= LaunchGraphs<int>::most_given_up; i++)
+    expect_launch(7, false);
+  EmulatedGraph::refused = false;
+  expect_launch(7, false);
+  graphs.clear();
+  expect_launch(7, false);
+  expect_launch(7, true);
+}
+
+}  // namespace
+}  // namespace crowd
