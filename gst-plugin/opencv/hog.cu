@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <new>
+#include <tuple>
 #include <utility>
 
 #include "cudamemory.hpp"
@@ -15,6 +16,7 @@
 #include "hog_kernels.cuh"
 #include "hog_levels.hpp"
 #include "internal.hpp"
+#include "launchgraphs.hpp"
 
 namespace crowd::hog {
 
@@ -145,11 +147,47 @@ struct DeviceFinder::Task {
   }
 };
 
+/// What else the kernels of a frame are told.
+struct FrameKey {
+  DeviceImage image;
+  DeviceWindows out;
+  float threshold;
+  bool body;
+
+  bool operator==(const FrameKey& other) const {
+    const auto all = [](const FrameKey& k) {
+      const DeviceImage& i = k.image;
+      return std::tuple(i.data, i.stride, i.width, i.height, i.pixel_bytes, i.red, i.green, i.blue, k.out.count,
+                        k.out.boxes, k.out.scores, k.out.classes, k.out.capacity, k.threshold, k.body);
+    };
+    return all(*this) == all(other);
+  }
+};
+
+namespace {
+
+cudaError_t launch_stages(Works works, const FrameKey& key, cudaStream_t stream) {
+  works.zoom.frame = key.image;
+  works.windows.threshold = key.threshold;
+  works.windows.body = key.body;
+  works.windows.out = key.out;
+  if (works.windows.windows) {
+    launch_zoom(works.zoom, stream);
+    launch_blocks(works.blocks, stream);
+    launch_scores(works.scores, stream);
+  }
+  launch_windows(works.windows, stream);
+  return cudaGetLastError();
+}
+
+}  // namespace
+
 struct DeviceFinder::Prepared {
   Task task;
   cuda::DeviceMemory memory;
   std::size_t bytes;
   Works works;
+  LaunchGraphs<FrameKey> graphs;
 };
 
 struct DeviceFinder::Refused {
@@ -204,25 +242,23 @@ DeviceReport DeviceFinder::prepare(const Task& task, const Plan& plan) {
   works.scores.win_stride = static_cast<std::uint32_t>(task.search.win_stride);
   if (const cudaError_t error = upload_all(uploads); error != cudaSuccess)
     return report_of(uploading, error);
-  prepared_.reset(new Prepared{task, std::move(memory), sizes.bytes(), works});
+  prepared_.reset(new Prepared{task, std::move(memory), sizes.bytes(), works, {}});
   return {};
 }
 
 DeviceReport DeviceFinder::enqueue(const DeviceImage& image, const DeviceWindows& windows, CUstream_st* stream) {
   if (!prepared_ || image.width != prepared_->task.width || image.height != prepared_->task.height)
     return refused("the people detector was not prepared for a frame of this size");
-  Works works = prepared_->works;
-  works.zoom.frame = image;
-  works.windows.threshold = as_float(prepared_->task.search.hit_threshold);
-  works.windows.body = prepared_->task.search.body;
-  works.windows.out = windows;
-  if (works.windows.windows) {
-    launch_zoom(works.zoom, stream);
-    launch_blocks(works.blocks, stream);
-    launch_scores(works.scores, stream);
-  }
-  launch_windows(works.windows, stream);
-  const cudaError_t error = cudaGetLastError();
+  const Search& search = prepared_->task.search;
+  const FrameKey key = {image, windows, as_float(search.hit_threshold), search.body};
+  cudaError_t error = cudaSuccess;
+  const auto launch_all = [&](cudaStream_t to) {
+    error = launch_stages(prepared_->works, key, to);
+    return error == cudaSuccess;
+  };
+  const cudaError_t launched = prepared_->graphs.launch(key, stream, launch_all);
+  if (launched != cudaSuccess)
+    error = launched;
   return error == cudaSuccess ? DeviceReport() : report_of("searching for people", error);
 }
 

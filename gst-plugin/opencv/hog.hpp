@@ -58,8 +58,8 @@ class DeviceFinder {
   /// last. What is not done says what would help, and nothing can be enqueued then.
   DeviceReport prepare(int width, int height, const Search& search);
 
-  /// Searches the frame, which has to be of the size prepared, in stream order. Waits for nothing and allocates
-  /// nothing.
+  /// Searches the frame, which has to be of the size prepared, in stream order. Waits for nothing. A frame that comes
+  /// back with the same memories, as it does where these are from pools, is launched as one CUDA graph.
   DeviceReport enqueue(const DeviceImage& image, const DeviceWindows& windows, CUstream_st* stream);
 
   /// Frees the device memory, which waits for what is done with it. The context has to be current.

@@ -45,22 +45,37 @@ struct Found {
   std::vector<Window> windows;
 };
 
-Found find(hog::DeviceFinder& finder, const hog::DeviceImage& image, const Search& search, std::uint32_t capacity) {
-  EXPECT_EQ(finder.prepare(image.width, image.height, search).problem, "");
-  constexpr float untouched = -12345;
+constexpr float untouched = -12345;
+
+/// Memory for what is found, and for one more that nothing is written to.
+struct Room {
   struct alignas(16) Box {
     float x1, y1, x2, y2;
   };
-  std::vector<Box> boxes(capacity + 1, {untouched, untouched, untouched, untouched});
-  std::vector<float> scores(capacity + 1, untouched);
-  std::vector<std::int32_t> classes(capacity + 1, -1);
-  Found found;
-  EXPECT_EQ(
-      finder.enqueue(image, {&found.count, &boxes[0].x1, scores.data(), classes.data(), capacity}, nullptr).problem,
-      "");
+  explicit Room(std::uint32_t for_windows)
+      : capacity(for_windows),
+        boxes(capacity + 1, {untouched, untouched, untouched, untouched}),
+        scores(capacity + 1, untouched),
+        classes(capacity + 1, -1) {}
+
+  std::uint32_t capacity;
+  std::uint32_t count = 0;
+  std::vector<Box> boxes;
+  std::vector<float> scores;
+  std::vector<std::int32_t> classes;
+};
+
+Found find(hog::DeviceFinder& finder, const hog::DeviceImage& image, const Search& search, Room& room) {
+  EXPECT_EQ(finder.prepare(image.width, image.height, search).problem, "");
+  auto& [capacity, count, boxes, scores, classes] = room;
+  std::ranges::fill(scores, untouched);
+  EXPECT_EQ(finder.enqueue(image, {&count, &boxes[0].x1, scores.data(), classes.data(), capacity}, nullptr).problem,
+            "");
   EXPECT_EQ(boxes[capacity].x1, untouched);
   EXPECT_EQ(scores[capacity], untouched);
-  const std::uint32_t stored = std::min(found.count, capacity);
+  Found found;
+  found.count = count;
+  const std::uint32_t stored = std::min(count, capacity);
   for (std::uint32_t i = 0; i < stored; i++) {
     found.windows.push_back({boxes[i].x1, boxes[i].y1, boxes[i].x2, boxes[i].y2, scores[i]});
     EXPECT_EQ(classes[i], 0);
@@ -68,6 +83,11 @@ Found find(hog::DeviceFinder& finder, const hog::DeviceImage& image, const Searc
   for (std::uint32_t i = stored; i < capacity; i++)
     EXPECT_EQ(scores[i], untouched);
   return found;
+}
+
+Found find(hog::DeviceFinder& finder, const hog::DeviceImage& image, const Search& search, std::uint32_t capacity) {
+  Room room(capacity);
+  return find(finder, image, search, room);
 }
 
 hog::DeviceImage image_of(const cv::Mat& grey) {
@@ -214,6 +234,34 @@ TEST_F(HogFrame, has_a_threshold_that_may_change_without_tables) {
   for (const Window& window : some)
     EXPECT_GE(window.score, search.hit_threshold);
   EXPECT_GT(some[0].x2 - some[0].x1, all[0].x2 - all[0].x1);
+}
+
+TEST_F(HogFrame, is_searched_for_what_is_asked_now_where_its_memories_come_back) {
+  const cv::Mat first = texture({97, 171}, 52), second = texture({97, 171}, 53);
+  cv::Mat frame = first.clone();
+  Search search{.hit_threshold = any_score, .min_size = 128};
+  Room room(4096);
+  const auto expect_as_opencv = [&](bool as_graph) {
+    const int before = EmulatedGraph::launches;
+    const auto windows = expected(frame, search);
+    EXPECT_FALSE(windows.empty());
+    EXPECT_LE(compare(windows, find(finder_, image_of(frame), search, room).windows), near_enough);
+    EXPECT_EQ(EmulatedGraph::launches - before, as_graph);
+  };
+  expect_as_opencv(false);
+  expect_as_opencv(true);
+  second.copyTo(frame);
+  expect_as_opencv(true);
+  search.hit_threshold = -2;
+  expect_as_opencv(true);
+  search.body = false;
+  expect_as_opencv(true);
+  search.min_size = 120;
+  expect_as_opencv(false);
+  EmulatedGraph::refused = true;
+  for (int i = 0; i < 3; i++)
+    expect_as_opencv(false);
+  EmulatedGraph::refused = false;
 }
 
 TEST_F(HogFrame, gives_one_answer_in_any_order_of_threads) {

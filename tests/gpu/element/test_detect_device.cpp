@@ -33,6 +33,20 @@ Ref<GstBuffer> frame_of(const cv::Mat& picture, const GstVideoInfo& info) {
   return buffer;
 }
 
+void expect_same_windows(const MetaBoxes& expected, const MetaBoxes& got) {
+  EXPECT_EQ(got.count, expected.count);
+  EXPECT_EQ(got.frame_width, expected.frame_width);
+  EXPECT_EQ(got.frame_height, expected.frame_height);
+  ASSERT_EQ(got.boxes.size(), expected.boxes.size());
+  for (std::uint32_t i = 0; i < got.boxes.size(); i++) {
+    SCOPED_TRACE("window " + std::to_string(i));
+    const CrowdNmsBox &g = got.boxes.boxes[i], &e = expected.boxes.boxes[i];
+    EXPECT_TRUE(g.x1 == e.x1 && g.y1 == e.y1 && g.x2 == e.x2 && g.y2 == e.y2);
+    EXPECT_NEAR(got.boxes.scores[i], expected.boxes.scores[i], 1e-3);
+    EXPECT_EQ(got.boxes.classes[i], expected.boxes.classes[i]);
+  }
+}
+
 struct Detectors {
   Detectors(const std::string& properties, const GstVideoInfo& the_info)
       : info(the_info),
@@ -60,17 +74,7 @@ struct Detectors {
     system = host.pass(std::move(system));
     ASSERT_NE(system, nullptr);
     const MetaBoxes expected = read(gst_buffer_get_crowd_boxes_meta(system.get()));
-    EXPECT_EQ(got.count, expected.count);
-    EXPECT_EQ(got.frame_width, expected.frame_width);
-    EXPECT_EQ(got.frame_height, expected.frame_height);
-    ASSERT_EQ(got.boxes.size(), expected.boxes.size());
-    for (std::uint32_t i = 0; i < got.boxes.size(); i++) {
-      SCOPED_TRACE("window " + std::to_string(i));
-      const CrowdNmsBox &g = got.boxes.boxes[i], &e = expected.boxes.boxes[i];
-      EXPECT_TRUE(g.x1 == e.x1 && g.y1 == e.y1 && g.x2 == e.x2 && g.y2 == e.y2);
-      EXPECT_NEAR(got.boxes.scores[i], expected.boxes.scores[i], 1e-3);
-      EXPECT_EQ(got.boxes.classes[i], expected.boxes.classes[i]);
-    }
+    expect_same_windows(expected, got);
     ASSERT_NE(got.labels, nullptr);
     EXPECT_STREQ(static_cast<const char*>(g_ptr_array_index(got.labels, 0)), "person");
   }
@@ -96,6 +100,36 @@ TEST(DetectDevice, finds_the_windows_of_the_cpu) {
       EXPECT_EQ(both.device.stat("detect", "failures"), 0u);
     }
   }
+}
+
+// Their kernels are launched as graphs, of which not all are kept.
+TEST(DetectDevice, finds_the_windows_of_frames_whose_memories_come_back) {
+  const GstVideoInfo info = info_of("NV12", 640, 480);
+  Detectors both("", info);
+  const Ref<GstElement> detect(gst_bin_get_by_name(GST_BIN(both.device.element()), "detect"));
+  std::vector<Ref<GstBuffer>> frames, pictures;
+  for (const double light : {1., .8, .6}) {
+    pictures.push_back(frame_of(picture_of_people() * light, info));
+    frames.push_back(both.gpu.frame_like(pictures.back().get(), info));
+  }
+  for (const double threshold : {0., .1, 0.}) {
+    g_object_set(detect.get(), "hit-threshold", threshold, nullptr);
+    Pipe host("crowddetect hit-threshold=" + std::to_string(threshold));
+    host.set_caps(info, false);
+    for (std::size_t i = 0; i < 8 * frames.size(); i++) {
+      SCOPED_TRACE("threshold " + std::to_string(threshold) + " frame " + std::to_string(i));
+      Ref<GstBuffer>& frame = frames[i % frames.size()];
+      Ref<GstBuffer>& picture = pictures[i % frames.size()];
+      frame = both.device.pass(std::move(frame));
+      picture = host.pass(std::move(picture));
+      ASSERT_TRUE(frame && picture);
+      EXPECT_EQ(both.gpu.synchronise(), cudaSuccess);
+      const MetaBoxes expected = read(gst_buffer_get_crowd_boxes_meta(picture.get()));
+      EXPECT_GT(expected.count, 0u);
+      expect_same_windows(expected, read(gst_buffer_get_crowd_boxes_meta(frame.get())));
+    }
+  }
+  EXPECT_EQ(both.device.stat("detect", "failures"), 0u);
 }
 
 TEST(DetectDevice, follows_the_size_of_frames) {
