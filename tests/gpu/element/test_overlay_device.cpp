@@ -186,7 +186,7 @@ TEST(OverlayLabels, are_right_in_whatever_order_frames_name_them) {
   Pipe device("crowdoverlay", &gpu), host("crowdoverlay");
   device.set_caps(info, true);
   host.set_caps(info, false);
-  for (guint i = 0; i < 120; i++) {
+  for (guint i = 0; i < 200; i++) {
     Ref<GstBuffer> expected = noise(info, i);
     Ref<GstBuffer> got = gpu.frame_like(expected.get(), info);
     for (GstBuffer* buffer : {expected.get(), got.get()})
