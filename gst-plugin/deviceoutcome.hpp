@@ -15,6 +15,11 @@ enum class DeviceOutcome {
   out_of_memory,  ///< the device has no memory left
 };
 
+/// Whether later frames fare no better, so that the stream has to end.
+constexpr bool is_fatal(DeviceOutcome outcome) {
+  return outcome == DeviceOutcome::failed || outcome == DeviceOutcome::out_of_memory;
+}
+
 struct DeviceReport {
   DeviceOutcome outcome = DeviceOutcome::done;
   std::string problem;  ///< why it is not done

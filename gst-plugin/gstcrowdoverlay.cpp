@@ -17,9 +17,9 @@
  * lie inside their boxes. In formats with subsampled chroma, a chroma sample takes the colour as soon as one of its
  * pixels belongs to the outline. Text is drawn in ASCII; other characters show as an empty rectangle.
  *
- * Frames in CUDA memory (NV12, RGBA) are drawn on there, by one kernel that nobody waits for, but where the
- * name of a class is new; the picture is the same.
- * Boxes in CUDA memory are read there; `stats` then does not count them, crowdnms does.
+ * Frames in CUDA memory (NV12, RGBA) are drawn on there, by one kernel that nobody waits for, but where the name of a
+ * class is new; the picture is the same. Boxes in CUDA memory are read there; `stats` then does not count them,
+ * crowdnms does.
  *
  * ## Example
  * |[
@@ -220,7 +220,7 @@ static GstFlowReturn gst_crowd_overlay_transform_ip(GstBaseTransform* transform,
   DeviceOutcome outcome = DeviceOutcome::done;
   const char* problem = gst_crowd_overlay_draw(state, buffer, settings, outcome);
   gst_crowd_overlay_count(self, state, problem != nullptr);
-  if (outcome == DeviceOutcome::failed || outcome == DeviceOutcome::out_of_memory)
+  if (crowd::is_fatal(outcome))
     return crowd::fail_for_gpu(transform, outcome, problem);
   if (problem && !std::exchange(state.warned, true))
     GST_WARNING_OBJECT(self, "a frame is not drawn as it should, see failures in stats: %s", problem);

@@ -260,7 +260,7 @@ DeviceOutcome DeviceOverlay::State::draw(GstVideoFrame& frame, const Style& styl
   const DeviceOutcome outcome = paint(frame, style, detections, mapped);
   // Their memory may be written again once the buffer is gone.
   with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(theirs, stream, after); });
-  return error == cudaSuccess || outcome != DeviceOutcome::done ? outcome : tell(report_of("ordering streams", error));
+  return error == cudaSuccess || is_fatal(outcome) ? outcome : tell(report_of("ordering streams", error));
 }
 
 bool DeviceOverlay::is_available() {

@@ -309,7 +309,7 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
       outcome = gst_crowd_detect_search_device(self, state, buffer, settings);
     else
       gst_crowd_detect_search(self, state, buffer, settings);
-    if (outcome == DeviceOutcome::failed || outcome == DeviceOutcome::out_of_memory)
+    if (crowd::is_fatal(outcome))
       return crowd::fail_for_gpu(transform, outcome, state.device_people.problem().c_str());
   }
   if (!state.found.memory) {
