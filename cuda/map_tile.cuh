@@ -3,7 +3,7 @@
 //
 // The map of a tile of rows by one block, against all of the frame's columns. A row leaves a bit in each strip of the
 // plane, upright and level ones, that a rival's centre can lie in. A column finds the rows near it by the bits of its
-// two strips. Each warp queues those few pairs, so that its lanes test one each. The rows' ranks come of a binary
+// two strips. Those few pairs are queued, and tested by a thread each. The rows' ranks come of a binary
 // search for each column's score among those of the rows.
 #pragma once
 
@@ -39,11 +39,9 @@ __device__ void add_rival(const Arguments& a, Tile& tile, std::uint32_t r, std::
     atomicMax(&tile.least[r], a.first_rival ? ~0u : key);
 }
 
-/// Tests the pair that a lane has in the queue.
-template <unsigned items, typename Tile>
-__device__ void test_pair(const Arguments& a, Tile& tile, const Job& job, std::uint32_t entry) {
-  const std::uint32_t r = entry / (32 * items);
-  const std::uint32_t i = entry / 32 % items * blockDim.x + threadIdx.x / 32 * 32 + entry % 32;
+/// Whether column `i` beats row `r`, which is near it; if so, takes that down.
+template <typename Tile>
+__device__ void test_pair(const Arguments& a, Tile& tile, const Job& job, std::uint32_t r, std::uint32_t i) {
   const Raw column = load(a, job.input + i);
   const std::uint32_t key = number_key(column.score);
   const bool better = key > tile.key[r] || (key == tile.key[r] && i < job.first + r);
@@ -92,12 +90,31 @@ __device__ void drop_settled(const Tile& tile, const Columns<items>& columns,
     }
 }
 
-/// Finds the pairs of the warp's columns with rows near them, and tests them.
+/// Queues pairs of columns with the rows near them, as many as there is room for, and forgets these. Whatever the order
+/// of candidates, neighbours go to different threads from there.
+template <typename Tile, unsigned items>
+__device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words]) {
+  std::uint32_t own = 0;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      own += static_cast<std::uint32_t>(__popc(near[k][w]));
+  std::uint32_t place = take_places(tile.queued, own);
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      for (; near[k][w] && place < Tile::queue_room; near[k][w] &= near[k][w] - 1) {
+        const unsigned r = 32 * w + static_cast<unsigned>(__ffs(static_cast<int>(near[k][w]))) - 1;
+        tile.queue[place++] = r * capacity_max + k * blockDim.x + threadIdx.x;
+      }
+}
+
+/// Finds the pairs of columns with rows near them, and tests them.
 template <typename Tile, unsigned items>
 __device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, const Columns<items>& columns) {
   constexpr unsigned words = Tile::words;
-  const unsigned lane = threadIdx.x % 32;
-  std::uint16_t* queue = tile.queue[threadIdx.x / 32];
   std::uint32_t near[items][words];
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
@@ -107,30 +124,18 @@ __device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, cons
       near[k][w] = columns.key[k] ? near[k][w] : 0;
   }
   for (;;) {
-    std::uint32_t own = 0;
-#pragma unroll
-    for (unsigned k = 0; k < items; ++k)
-#pragma unroll
-      for (unsigned w = 0; w < words; ++w)
-        own += static_cast<std::uint32_t>(__popc(near[k][w]));
-    const std::uint32_t upto = warp_prefix(own);
-    std::uint32_t place = upto - own;
-#pragma unroll
-    for (unsigned k = 0; k < items; ++k)
-#pragma unroll
-      for (unsigned w = 0; w < words; ++w)
-        for (; near[k][w] && place < queue_room; near[k][w] &= near[k][w] - 1) {
-          const unsigned r = 32 * w + static_cast<unsigned>(__ffs(static_cast<int>(near[k][w]))) - 1;
-          queue[place++] = static_cast<std::uint16_t>((r * items + k) * 32 + lane);
-        }
-    const std::uint32_t queued = __shfl_sync(all_lanes, upto, 31);
-    __syncwarp();
-    for (std::uint32_t q = lane; q < min(queued, queue_room); q += 32)
-      test_pair<items>(a, tile, job, queue[q]);
-    if (queued <= queue_room)
+    queue_pairs<Tile, items>(tile, near);
+    __syncthreads();
+    const std::uint32_t queued = tile.queued;
+    for (std::uint32_t q = threadIdx.x; q < min(queued, Tile::queue_room); q += blockDim.x)
+      test_pair(a, tile, job, tile.queue[q] / capacity_max, tile.queue[q] % capacity_max);
+    if (queued <= Tile::queue_room)
       return;
-    __syncwarp();
+    __syncthreads();
+    if (threadIdx.x == 0)
+      tile.queued = 0;
     drop_settled(tile, columns, near);
+    __syncthreads();
   }
 }
 

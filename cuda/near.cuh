@@ -253,6 +253,15 @@ __device__ inline std::uint32_t warp_prefix(std::uint32_t value) {
   return value;
 }
 
+/// Takes `own` places for each lane of a warp off a counter, and says where they begin.
+__device__ inline std::uint32_t take_places(std::uint32_t& counter, std::uint32_t own) {
+  const std::uint32_t upto = warp_prefix(own);
+  std::uint32_t begin = 0;
+  if (threadIdx.x % 32 == 31)
+    begin = atomicAdd(&counter, upto);
+  return __shfl_sync(all_lanes, begin, 31) + upto - own;
+}
+
 __device__ inline std::uint32_t warp_max(std::uint32_t value) {
   return ~warp_min(~value);
 }

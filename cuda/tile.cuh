@@ -13,8 +13,8 @@ constexpr std::uint16_t not_listed = 0xffff;
 static_assert(32 * words_max * list_room < not_listed);
 /// Strips along an axis, a power of two. They repeat themselves over the plane.
 constexpr unsigned strip_count = 512;
-/// Pairs that a warp queues at a time.
-constexpr unsigned queue_room = 128;
+/// Pairs that a block queues at a time, for each of its warps.
+constexpr unsigned queued_a_warp = 96;
 
 /// How a block of the map works: at most 32 * `words_` rows, on at most `warps_` warps with `items_` columns a thread.
 /// `bounded_`: the metric bounds how far boxes can be apart and overlap, so that centres are looked at.
@@ -25,7 +25,6 @@ struct Plan {
   static constexpr unsigned items = items_;
   static constexpr unsigned warps = warps_;
   static constexpr unsigned rows_max = 32 * words;
-  static_assert(rows_max * items * 32 <= 1 << 16, "entries of the queue");
 };
 
 /// A tile of rows in shared memory.
@@ -33,6 +32,7 @@ template <typename Plan>
 struct Tile {
   static constexpr unsigned words = Plan::words;
   static constexpr unsigned rows_max = Plan::rows_max;
+  static constexpr unsigned queue_room = Plan::warps * queued_a_warp;
   static constexpr bool bounded = Plan::bounded;
 
   std::uint32_t near[2][words][strip_count];  ///< by x and by y; a bit for each row
@@ -49,8 +49,9 @@ struct Tile {
   std::uint32_t rivals[rows_max];
   std::uint32_t best[rows_max];  ///< the best rival by its key's upper bits, that is nearly the best: bits, ~index
   alignas(sizeof(uint2)) std::uint16_t list[rows_max][rivals_max];
-  std::uint16_t begin[rows_max];                 ///< where the list goes among those of the tile, or not_listed
-  std::uint16_t queue[Plan::warps][queue_room];  ///< (row * items + column's item) * 32 + column's lane
+  std::uint16_t begin[rows_max];    ///< where the list goes among those of the tile, or not_listed
+  std::uint32_t queue[queue_room];  ///< row * capacity_max + column
+  std::uint32_t queued;             ///< that asked for a place in the queue
   std::uint32_t rank[rows_max];
   Tally tally;
 };
@@ -113,8 +114,10 @@ __device__ void clear(Tile& tile) {
     tile.above[k] = 0;
   for (unsigned k = threadIdx.x; k < Tile::rows_max; k += blockDim.x)
     tile.sorted[k] = ~0u;
-  if (threadIdx.x == 0)
+  if (threadIdx.x == 0) {
     tile.tally = {};
+    tile.queued = 0;
+  }
 }
 
 }  // namespace crowd::direct
