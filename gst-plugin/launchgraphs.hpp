@@ -25,7 +25,7 @@ class LaunchGraphs {
  public:
   /// Fewer are kept; where more than these many keys go round, launches are made one by one.
   static constexpr std::size_t most = 16;
-  /// Graphs that did not come back in time, or could not be recorded. After so many, recording is in vain.
+  /// Graphs that went without having come back, or could not be made. After so many, recording is in vain.
   static constexpr unsigned most_given_up = 64;
 
   /// Launches on `stream` what `key` says: as a graph if it has come before, else by enqueue(stream), which launches
@@ -35,6 +35,8 @@ class LaunchGraphs {
   template <typename Enqueue>
   cudaError_t launch(const Key& key, cudaStream_t stream, const Enqueue& enqueue) {
     Entry* entry = find(key);
+    if (entry)
+      entry->came_back = true;
     // The first launch loads the kernels, which must not happen while a stream is recorded.
     if (!entry && std::exchange(loaded_, true) && given_up_ < most_given_up)
       entry = add(key, enqueue);
@@ -64,7 +66,8 @@ class LaunchGraphs {
   struct Entry {
     Key key;
     Exec exec;
-    std::uint64_t used;
+    std::uint64_t used = 0;
+    bool came_back = false;
   };
 
   Entry* find(const Key& key) {
@@ -99,12 +102,12 @@ class LaunchGraphs {
       return nullptr;
     }
     if (entries_.size() < most)
-      return &entries_.emplace_back(Entry{key, std::move(exec), 0});
+      return &entries_.emplace_back(Entry{key, std::move(exec)});
     // Destroyed once what is under way with it has ended.
     Entry& oldest = *std::min_element(entries_.begin(), entries_.end(),
                                       [](const Entry& a, const Entry& b) { return a.used < b.used; });
-    oldest = Entry{key, std::move(exec), 0};
-    given_up_++;
+    given_up_ += !oldest.came_back;
+    oldest = Entry{key, std::move(exec)};
     return &oldest;
   }
 

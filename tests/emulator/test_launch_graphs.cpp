@@ -80,6 +80,16 @@ TEST_F(Graphs, where_too_many_go_round_they_are_launched_one_by_one) {
   expect_launch(limit - 1, true);
 }
 
+TEST_F(Graphs, those_that_came_back_were_not_in_vain) {
+  constexpr int phases = 30, keys = 5;
+  static_assert(phases * keys > most + LaunchGraphs<int>::most_given_up);
+  expect_launch(-1, false);
+  for (int phase = 0; phase < phases; phase++) {
+    for (int i = 0; i < 10 * keys; i++)
+      expect_launch(phase * keys + i % keys, true);
+  }
+}
+
 TEST_F(Graphs, launches_one_by_one_where_nothing_can_be_recorded) {
   EmulatedGraph::refused = true;
   for (int i = 0; i < 5; i++)
