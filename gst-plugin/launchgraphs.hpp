@@ -40,12 +40,16 @@ class LaunchGraphs {
     // The first launch loads the kernels, which must not happen while a stream is recorded.
     if (!entry && std::exchange(loaded_, true) && given_up_ < most_given_up)
       entry = add(key, enqueue);
-    if (!entry) {
-      (void)enqueue(stream);
-      return cudaSuccess;
+    if (entry) {
+      entry->used = ++clock_;
+      const cudaError_t error = cudaGraphLaunch(entry->exec.get(), stream);
+      if (error != cudaErrorMemoryAllocation)
+        return error;
+      // The first launch uploads the graph, for which the kernels alone need no memory.
+      give_up(*entry);
     }
-    entry->used = ++clock_;
-    return cudaGraphLaunch(entry->exec.get(), stream);
+    (void)enqueue(stream);
+    return cudaSuccess;
   }
 
   /// Forgets all of them, as one must before memory goes that the kernels use and no key names.
@@ -109,6 +113,12 @@ class LaunchGraphs {
     given_up_ += !oldest.came_back;
     oldest = Entry{key, std::move(exec)};
     return &oldest;
+  }
+
+  void give_up(const Entry& entry) {
+    (void)cudaGetLastError();
+    entries_.erase(entries_.begin() + (&entry - entries_.data()));
+    given_up_++;
   }
 
   cuda::Stream capture_;

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace crowd {
 namespace {
 
@@ -14,6 +16,7 @@ class Graphs : public testing::Test {
  protected:
   Graphs() {
     EmulatedGraph::refused = false;
+    EmulatedGraph::no_room = false;
     EmulatedGraph::launches = 0;
   }
   ~Graphs() override {
@@ -107,15 +110,31 @@ TEST_F(Graphs, launches_one_by_one_what_fails_while_it_is_recorded) {
   expect_launch(7, true);
 }
 
-TEST_F(Graphs, stops_to_record_in_vain) {
-  EmulatedGraph::refused = true;
-  for (unsigned i = 0; i <= LaunchGraphs<int>::most_given_up; i++)
+TEST_F(Graphs, launches_one_by_one_where_there_is_no_memory_for_a_graph) {
+  expect_launch(6, false);
+  expect_launch(6, true);
+  EmulatedGraph::no_room = true;
+  for (int i = 0; i < 3; i++) {
+    expect_launch(6, false);
+    EXPECT_EQ(EmulatedGraph::alive, 0);
     expect_launch(7, false);
-  EmulatedGraph::refused = false;
-  expect_launch(7, false);
-  graphs.clear();
-  expect_launch(7, false);
+  }
+  EmulatedGraph::no_room = false;
   expect_launch(7, true);
+}
+
+TEST_F(Graphs, stops_to_record_in_vain) {
+  for (bool& failure : {std::ref(EmulatedGraph::refused), std::ref(EmulatedGraph::no_room)}) {
+    failure = true;
+    for (unsigned i = 0; i <= LaunchGraphs<int>::most_given_up; i++)
+      expect_launch(7, false);
+    failure = false;
+    expect_launch(7, false);
+    graphs.clear();
+    expect_launch(7, false);
+    expect_launch(7, true);
+    graphs.clear();
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 struct EmulatedGraph {
   static inline bool refused = false;  ///< nothing can be recorded
+  static inline bool no_room = false;  ///< for a graph to be launched
   static inline EmulatedGraph* recording = nullptr;
   static inline int alive = 0;     ///< graphs, ready ones included
   static inline int launches = 0;  ///< of graphs
@@ -56,6 +57,8 @@ inline cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
   return cudaSuccess;
 }
 inline cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t) {
+  if (EmulatedGraph::no_room)
+    return cudaErrorMemoryAllocation;
   EmulatedGraph::launches++;
   for (const auto& kernel : exec->graph.kernels)
     kernel();
