@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Launches that come back, as CUDA graphs: one call to the driver in place of one for each kernel. C++17, for CUDA
-// sources as well.
+// Launches as CUDA graphs, for those that come back: one call to the driver in place of one for each kernel. C++17, for
+// CUDA sources as well.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,16 +28,16 @@ class LaunchGraphs {
   /// Graphs that went without having come back, or could not be made. After so many, recording is in vain.
   static constexpr unsigned most_given_up = 64;
 
-  /// Launches on `stream` what `key` says: as a graph if it has come before, else by enqueue(stream), which launches
-  /// kernel by kernel, keeps what went wrong to itself and returns whether nothing did. It may be called twice, first
-  /// with a stream that is recorded, which fails where other threads do what CUDA forbids meanwhile. Returns what CUDA
-  /// said of a graph.
+  /// Launches on `stream` what `key` says: as a graph, which is recorded where the key is new. The first launch of all,
+  /// and what cannot be recorded or is no longer worth it, goes by enqueue(stream), which launches kernel by kernel,
+  /// keeps what went wrong to itself and returns whether nothing did. Recording calls it with another stream, and may
+  /// fail; then it is called once more. Returns what CUDA said of a graph.
   template <typename Enqueue>
   cudaError_t launch(const Key& key, cudaStream_t stream, const Enqueue& enqueue) {
     Entry* entry = find(key);
     if (entry)
       entry->came_back = true;
-    // The first launch loads the kernels, which must not happen while a stream is recorded.
+    // The first launch loads most of the kernels. Recording what is not loaded takes longer and may fail.
     if (!entry && std::exchange(loaded_, true) && given_up_ < most_given_up)
       entry = add(key, enqueue);
     if (entry) {

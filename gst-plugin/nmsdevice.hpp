@@ -61,8 +61,9 @@ class DeviceNms {
   };
 
   /// Enqueues the clustering of `candidates`, mapped as device pointers, and the writing of survivors. prepare() must
-  /// have succeeded for the call. What comes back with the same memories and the same call, as it does where these are
-  /// from pools, is launched as one CUDA graph.
+  /// have succeeded for the call. All but the first are launched as one CUDA graph each, if they can be: recorded where
+  /// the memories or the call are new, which costs more than launching, and kept for when they come back, as they do
+  /// where memories are from pools.
   CrowdNmsStatus enqueue(const Call& call, const GstCrowdBoxesMap& candidates, const Destination& destination,
                          CUstream_st* stream);
 

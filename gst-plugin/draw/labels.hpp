@@ -18,7 +18,8 @@ namespace crowd::draw {
 /**
  * A name keeps its number, in whatever order frames name their classes, so that a table of names in device memory is
  * good for all of them and is uploaded again only where a name is new. Names that come no more are forgotten with all
- * others once there are `most`: a stream that names each object anew costs an upload now and then, and bounded memory.
+ * others once there are `most`, so that memory is bounded. A stream that names each object anew costs an upload for
+ * every frame with a new name.
  */
 class LabelTable {
  public:

@@ -17,7 +17,8 @@ namespace crowd {
 
 /**
  * For one thread. Candidates of a frame stay in device memory, in order of the frame's stream; nobody waits. Allocates
- * where the frame's size or context, or the search, is not that of the frame before.
+ * where the frame's size, context or stream, or the search, is not that of the frame before, and for a pair of
+ * memories, of frame and candidates, that is new.
  */
 class DevicePeople {
  public:

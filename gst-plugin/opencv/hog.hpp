@@ -58,8 +58,9 @@ class DeviceFinder {
   /// last. What is not done says what would help, and nothing can be enqueued then.
   DeviceReport prepare(int width, int height, const Search& search);
 
-  /// Searches the frame, which has to be of the size prepared, in stream order. Waits for nothing. A frame that comes
-  /// back with the same memories, as it does where these are from pools, is launched as one CUDA graph.
+  /// Searches the frame, which has to be of the size prepared, in stream order. Waits for nothing. All but the first
+  /// are launched as one CUDA graph each, if they can be: recorded where the memories, hit_threshold or body are new,
+  /// which costs more than launching, and kept for when they come back, as they do where memories are from pools.
   DeviceReport enqueue(const DeviceImage& image, const DeviceWindows& windows, CUstream_st* stream);
 
   /// Frees the device memory, which waits for what is done with it. The context has to be current.
