@@ -88,18 +88,27 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
   return CUPTI_SUCCESS;
 }
 
-/// Records that are longer than the tracer knows them, one of another kind among them.
+/// Records that are longer than the tracer knows them: one of another kind among them, and two that CUPTI has no time
+/// for.
 CUptiResult cuptiActivityFlushAll(std::uint32_t) {
   std::uint8_t* buffer = nullptr;
   std::size_t bytes = 0, most = 1;
   give_buffer(&buffer, &bytes, &most);
   EXPECT_EQ(most, 0U) << "as many as there is room for";
   std::size_t used = 0;
-  for (const std::uint64_t nanoseconds : {70, 0, 90}) {
+  const struct {
+    CUpti_ActivityKind kind;
+    std::uint64_t start, end;
+  } records[] = {{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1000, 1070},
+                 {CUPTI_ACTIVITY_KIND_MEMCPY, 1000, 1000},
+                 {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1000, 0},
+                 {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 0, 0},
+                 {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, 1000, 1090}};
+  for (const auto& [kind, start, end] : records) {
     CUpti_ActivityKernel9 kernel = {};
-    kernel.kind = nanoseconds ? CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL : CUPTI_ACTIVITY_KIND_MEMCPY;
-    kernel.start = 1000;
-    kernel.end = 1000 + nanoseconds;
+    kernel.kind = kind;
+    kernel.start = start;
+    kernel.end = end;
     kernel.name = "outline_kernel";
     std::memcpy(buffer + used, &kernel, sizeof kernel);
     used += sizeof kernel;
@@ -211,7 +220,7 @@ std::string trace(bool times, const char* said) {
 }
 
 TEST(injection, tells_how_long_kernels_ran_if_it_is_asked_to) {
-  const std::string json = trace(true, "the times of 3 kernels are lost");
+  const std::string json = trace(true, "the times of 5 kernels are lost");
   const std::string kernel = "device_times.outline_kernel.";
   EXPECT_EQ(crowd::trace::number_at(json, kernel + "launches"), 2);
   EXPECT_EQ(crowd::trace::number_at(json, kernel + "total_ns"), 160);

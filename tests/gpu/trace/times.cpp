@@ -28,15 +28,21 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
                           std::size_t valid) {
   const std::unique_ptr<std::uint8_t, decltype(&std::free)> owned(buffer, std::free);
   CUpti_Activity* record = nullptr;
+  std::size_t lost = 0;
   while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
       continue;
     const auto& kernel = *reinterpret_cast<const Kernel*>(record);
-    taker(kernel.name ? kernel.name : "?", kernel.end - kernel.start);
+    if (kernel.end < kernel.start || !kernel.end)
+      lost++;
+    else
+      taker(kernel.name ? kernel.name : "?", kernel.end - kernel.start);
   }
   std::size_t dropped = 0;
-  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS && dropped)
-    std::fprintf(stderr, "libcrowdtrace: the times of %zu kernels are lost\n", dropped);
+  if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)
+    lost += dropped;
+  if (lost)
+    std::fprintf(stderr, "libcrowdtrace: the times of %zu kernels are lost\n", lost);
 }
 
 }  // namespace
