@@ -2,8 +2,8 @@
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Holds what libcrowdtrace.so counted against what the path on the device promises: after the first frames nothing
-crosses to the host or back but the film itself, and our elements neither wait nor allocate. Exit status 1: that does
-not hold.
+crosses to the host or back but the film itself, and our elements launch graphs that they have, and neither wait nor
+allocate. Exit status 1: that does not hold.
 
 usage: check_trace.py TRACE.json [--decoder NAME,NAME] [--stream-bytes N]
 """
@@ -25,7 +25,8 @@ COLUMNS = [("launches", lambda c: c["launches"] + c["graph_launches"]),
            ("queries", lambda c: c["queries"]),
            ("allocations", lambda c: c["allocations"]["calls"]),
            ("frees", lambda c: c["frees"]),
-           ("streams, events", lambda c: c["streams"] + c["events"])]
+           ("streams, events", lambda c: c["streams"] + c["events"]),
+           ("graphs made", lambda c: c["graphs"])]
 
 
 def copied(counts, *directions):
@@ -41,12 +42,14 @@ def checks(window, decoders, stream_bytes):
     yield Check(ours is not None and ours["launches"] > 0, "our elements launch kernels",
                 f"{ours['launches'] if ours else 0} launches")
     if ours:
+        yield Check(ours["graph_launches"] > 0, "our elements launch graphs", f"{ours['graph_launches']} launches")
         for name, directions in [("host to device", ["host_to_device"]), ("device to host", ["device_to_host"]),
                                  ("to or from nobody knows where", ["unknown", "host_to_host"])]:
             calls, size = copied(ours, *directions)
             yield Check(calls == 0, f"our elements copy nothing {name}", f"{calls} copies, {size} bytes")
         for name, calls in [("allocate nothing", ours["allocations"]["calls"]),
                             ("create no streams and events", ours["streams"] + ours["events"]),
+                            ("record no graphs", ours["graphs"]),
                             ("do not wait", ours["synchronising"])]:
             yield Check(calls == 0, f"our elements {name}", f"{calls} calls")
     calls, size = copied(total, "device_to_host")

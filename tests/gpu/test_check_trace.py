@@ -16,20 +16,21 @@ DIRECTIONS = ("host_to_device", "device_to_host", "device_to_device", "host_to_h
 
 
 def counts(**given):
-    kinds = ("launches", "graph_launches", "memsets", "synchronising", "queries", "frees", "streams", "events")
+    kinds = ("launches", "graph_launches", "memsets", "synchronising", "queries", "frees", "streams", "events",
+             "graphs")
     return {**dict.fromkeys(kinds, 0), "allocations": {"calls": 0, "bytes": 0},
             "copies": {d: {"calls": 0, "bytes": 0} for d in DIRECTIONS}, "functions": {}, **given}
 
 
 def trace():
-    ours = counts(launches=900, functions={"cuLaunchKernel": {"libgstcrowd.so+0x10": 900}})
+    ours = counts(launches=700, graph_launches=200, functions={"cuLaunchKernel": {"libgstcrowd.so+0x10": 700}})
     decoder = counts(synchronising=100)
     decoder["copies"]["host_to_device"] = {"calls": 100, "bytes": 500_000}
     decoder["copies"]["device_to_device"] = {"calls": 200, "bytes": 66_355_200}
-    total = counts(launches=900, synchronising=100)
+    total = counts(launches=700, graph_launches=200, synchronising=100)
     total["copies"] = copy.deepcopy(decoder["copies"])
     steady = {"frames": 100, "total": total, "callers": {"ours": ours, "nvcodec": decoder},
-              "kernels": {"hog": 800, "paint": 100}}
+              "kernels": {"hog": 600, "paint": 100}}
     return {"windows": {"start": {}, "steady": steady, "stop": {}}}
 
 
@@ -63,8 +64,8 @@ class CheckTrace(unittest.TestCase):
         self.assertIn("100 frames after the start", lines)
         ours, = (line.split() for line in lines if line.startswith("ours "))
         self.assertEqual(ours[:3], ["ours", "9", "0"])
-        self.assertIn("       8  hog", lines)
-        self.assertIn("       9  ours: cuLaunchKernel from libgstcrowd.so+0x10", lines)
+        self.assertIn("       6  hog", lines)
+        self.assertIn("       7  ours: cuLaunchKernel from libgstcrowd.so+0x10", lines)
 
     def test_copies_fail(self):
         for name, direction, claims in [
@@ -95,9 +96,16 @@ class CheckTrace(unittest.TestCase):
         self.assertEqual(self.failures(written, "--stream-bytes", "700000"), [])
         self.assertIn("nobody but the decoder", *self.failures(trace(), "--decoder", "libav"))
 
+    def test_launches_of_ours_are_missed(self):
+        for what, claim in [("launches", "launch kernels"), ("graph_launches", "launch graphs")]:
+            with self.subTest(what):
+                written = trace()
+                written["windows"]["steady"]["callers"]["ours"][what] = 0
+                self.assertIn(f"our elements {claim}: 0 launches", *self.failures(written))
+
     def test_waits_and_allocations_of_ours_fail_and_of_others_hold(self):
         for what, value, claim in [("synchronising", 1, "do not wait"), ("events", 1, "no streams and events"),
-                                   ("streams", 2, "no streams and events"),
+                                   ("streams", 2, "no streams and events"), ("graphs", 1, "record no graphs"),
                                    ("allocations", {"calls": 1, "bytes": 9}, "allocate nothing")]:
             for name, expected in [("ours", 1), ("nvcodec", 0)]:
                 with self.subTest(f"{what} of {name}"):

@@ -21,8 +21,9 @@ enum class Kind {
   release,
   create_stream,
   create_event,
+  create_graph,
 };
-constexpr std::size_t kinds = 11;
+constexpr std::size_t kinds = 12;
 
 enum class Direction { host_to_device, device_to_host, device_to_device, host_to_host, peer, unknown };
 constexpr std::size_t directions = 6;

@@ -36,7 +36,7 @@ constexpr std::pair<const char*, Kind> counted[] = {
     {"memsets", Kind::memset},      {"synchronising", Kind::synchronise},
     {"queries", Kind::query},       {"allocations", Kind::allocate},
     {"frees", Kind::release},       {"streams", Kind::create_stream},
-    {"events", Kind::create_event},
+    {"events", Kind::create_event}, {"graphs", Kind::create_graph},
 };
 
 std::string demangled(const std::string& name) {

@@ -63,7 +63,9 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"cuMemAllocPitch_v2", allocate, unknown, 1}, Case{"cuMemAllocHost_v2", allocate, unknown, 1},
         Case{"cuMemAllocAsync_ptsz", allocate, unknown, 1}, Case{"cuMemFree_v2", release},
         Case{"cuMemFreeAsync", release}, Case{"cuMemFreeHost", release}, Case{"cuStreamCreate", create_stream},
-        Case{"cuEventCreate", create_event}, Case{"cuMemGetInfo_v2", none}, Case{"cuStreamWaitEvent", none},
+        Case{"cuEventCreate", create_event}, Case{"cuGraphInstantiate_v2", create_graph},
+        Case{"cuGraphInstantiateWithFlags", create_graph}, Case{"cuGraphInstantiateWithParams_ptsz", create_graph},
+        Case{"cuGraphCreate", none}, Case{"cuMemGetInfo_v2", none}, Case{"cuStreamWaitEvent", none},
         Case{"cuMemcpyXtoD", none}, Case{"", none}),
     [](const auto& info) { return *info.param.function ? std::string(info.param.function) : std::string("nothing"); });
 
@@ -195,10 +197,12 @@ TEST_F(ledger, sums_up_callers_and_tells_places) {
   add("cuStreamSynchronize", also_ours_);
   add("cuMemcpyDtoH_v2", nobody_, 7);
   add("cuEventQuery", decoder_);
+  add("cuGraphInstantiateWithFlags", ours_);
 
   EXPECT_EQ(number("stop.total.synchronising"), 4);
   EXPECT_EQ(number("stop.total.queries"), 1);
   EXPECT_EQ(number("stop.callers.ours.synchronising"), 3);
+  EXPECT_EQ(number("stop.callers.ours.graphs"), 1);
   EXPECT_EQ(number("stop.callers.ours.functions.cuStreamSynchronize['libgstcrowd.so+0x20']"), 2);
   EXPECT_EQ(number("stop.callers.other.copies.device_to_host.bytes"), 7);
   EXPECT_EQ(number("stop.callers.other.synchronising"), 1);
