@@ -3,6 +3,7 @@
 
 #include "boxesupload.hpp"
 
+#include "cudareport.hpp"
 #include "uploadring.hpp"
 
 namespace crowd {
@@ -24,8 +25,8 @@ BoxesUpload::BoxesUpload() = default;
 
 BoxesUpload::~BoxesUpload() = default;
 
-bool BoxesUpload::send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* stream,
-                       const std::function<void(const GstCrowdBoxesMap&)>& fill) {
+DeviceReport BoxesUpload::send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* stream,
+                               const std::function<void(const GstCrowdBoxesMap&)>& fill) {
   GstCrowdBoxesLayout layout;
   gst_crowd_boxes_layout_init(&layout, capacity);
   cudaError_t error = state_->ring.take(layout.members);
@@ -35,34 +36,28 @@ bool BoxesUpload::send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* 
     fill(host);
     error = state_->ring.send(to.count, layout.members, stream);
   }
-  if (error == cudaSuccess)
-    return true;
-  (void)cudaGetLastError();
-  cuda_failed_ = error != cudaErrorMemoryAllocation;
-  problem_ = std::string("sending candidates to the GPU: ") + cudaGetErrorString(error);
-  return false;
+  return error == cudaSuccess ? DeviceReport() : report_of("sending candidates to the GPU", error);
 }
 
 MemoryRef BoxesUpload::upload(GstMemory* beside, guint capacity,
                               const std::function<void(const GstCrowdBoxesMap&)>& fill) {
-  cuda_failed_ = false;
+  report_ = {};
   if (!push_context_of(beside)) {
-    cuda_failed_ = true;
-    problem_ = "the CUDA context of the frame cannot be made current";
+    report_ = {DeviceOutcome::failed, "the CUDA context of the frame cannot be made current"};
     return nullptr;
   }
   MemoryRef memory = pool_.acquire(capacity, beside);
   if (!memory)
-    problem_ = "no device memory for candidates";
+    report_ = report_of_no_memory("no device memory for candidates");
   if (memory && (!state_ || context_of(state_->memory.get()) != context_of(memory.get()))) {
     state_ = std::make_unique<State>();
     state_->memory.reset(gst_memory_ref(memory.get()));
   }
   if (memory) {
     const MappedBoxes map(memory.get(), capacity, GST_MAP_WRITE | map_on_device);
-    if (!map)
-      problem_ = "the memory of candidates cannot be mapped";
-    if (!map || !send(*map, capacity, stream_of(memory.get()), fill))
+    report_ = map ? send(*map, capacity, stream_of(memory.get()), fill)
+                  : DeviceReport{DeviceOutcome::failed, "the memory of candidates cannot be mapped"};
+    if (report_.outcome != DeviceOutcome::done)
       memory.reset();
   }
   pop_context();

@@ -9,9 +9,9 @@
 
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "device.hpp"
+#include "deviceoutcome.hpp"
 
 namespace crowd {
 
@@ -24,26 +24,22 @@ class BoxesUpload {
   BoxesUpload& operator=(const BoxesUpload&) = delete;
 
   /// Device memory, in the context of `beside` and on its stream, with what `fill` writes into a host view of
-  /// `capacity` boxes: all but members. NULL with the reason in problem().
+  /// `capacity` boxes: all but members. NULL with the reason in report().
   MemoryRef upload(GstMemory* beside, guint capacity, const std::function<void(const GstCrowdBoxesMap&)>& fill);
 
-  const std::string& problem() const {
-    return problem_;
-  }
-  /// Whether that is for another reason than that memory has run out.
-  bool cuda_failed() const {
-    return cuda_failed_;
+  /// Of the last upload.
+  const DeviceReport& report() const {
+    return report_;
   }
 
  private:
   struct State;
-  bool send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* stream,
-            const std::function<void(const GstCrowdBoxesMap&)>& fill);
+  DeviceReport send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* stream,
+                    const std::function<void(const GstCrowdBoxesMap&)>& fill);
 
   DeviceBoxesPool pool_;
   std::unique_ptr<State> state_;
-  std::string problem_;
-  bool cuda_failed_ = false;
+  DeviceReport report_;
 };
 
 }  // namespace crowd

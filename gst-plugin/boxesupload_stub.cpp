@@ -14,7 +14,7 @@ BoxesUpload::BoxesUpload() = default;
 BoxesUpload::~BoxesUpload() = default;
 
 MemoryRef BoxesUpload::upload(GstMemory*, guint, const std::function<void(const GstCrowdBoxesMap&)>&) {
-  problem_ = "this build has no CUDA";
+  report_ = {DeviceOutcome::failed, "this build has no CUDA"};
   return nullptr;
 }
 

@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <optional>
-#include <string>
 
 #include "boxesupload.hpp"
 #include "memorypool.hpp"
@@ -30,8 +29,8 @@ class CandidateWriter {
   /// `source_pad`: of the element, whose peer is asked where it reads candidates.
   explicit CandidateWriter(GstPad* source_pad) : source_pad_(source_pad) {}
 
-  /// At most `most` of them, 0: all. Returns how many did not fit, or nothing, with the reason in problem(), if there
-  /// is no memory for them.
+  /// At most `most` of them, 0: all. Returns how many did not fit, or nothing if there is no memory for them or the GPU
+  /// failed, see device_report().
   std::optional<std::size_t> attach(GstBuffer* buffer, const scene::DetectionsView& candidates, guint most,
                                     const Frame& frame);
 
@@ -43,12 +42,9 @@ class CandidateWriter {
   /// From here on as if it were new.
   void reset();
 
-  const std::string& problem() const {
-    return upload_->problem();
-  }
-  /// Whether that is for another reason than that memory has run out.
-  bool cuda_failed() const {
-    return upload_->cuda_failed();
+  /// What became of the last candidates that went to device memory.
+  const DeviceReport& device_report() const {
+    return upload_->report();
   }
 
  private:

@@ -349,12 +349,11 @@ GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffe
   } catch (const std::bad_alloc&) {
     // As where GStreamer has no memory, below.
   }
-  if (self->priv->candidates.cuda_failed())
-    return fail_for_gpu(base, DeviceOutcome::failed, self->priv->candidates.problem().c_str());
-  GST_ELEMENT_ERROR(
-      self, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the candidates of a frame."),
-      ("lower candidates or max-candidates, or set location to a recording of fewer candidates a frame; %s",
-       self->priv->candidates.problem().c_str()));
+  const DeviceReport& report = self->priv->candidates.device_report();
+  if (is_fatal(report.outcome))
+    return fail_for_gpu(base, report.outcome, report.problem.c_str());
+  GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the candidates of a frame."),
+                    ("lower candidates or max-candidates, or set location to a recording of fewer candidates a frame"));
   return GST_FLOW_ERROR;
 }
 

@@ -7,9 +7,11 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "cudamemory.hpp"
+#include "cudareport.hpp"
 #include "internal.hpp"
 #include "launchgraphs.hpp"
 #include "nmslaunch.hpp"
@@ -80,10 +82,12 @@ struct DeviceNms::State {
   const volatile CrowdNmsTotals* told = nullptr;
   CrowdNmsTotals before{};  // told before the last release()
 
+  CrowdNmsStatus tell(DeviceReport report) {
+    problem = std::move(report.problem);
+    return report.outcome == DeviceOutcome::out_of_memory ? CROWD_NMS_OUT_OF_MEMORY : CROWD_NMS_CUDA_ERROR;
+  }
   CrowdNmsStatus failed(const char* what, cudaError_t error) {
-    (void)cudaGetLastError();
-    problem = std::string(what) + ": " + cudaGetErrorString(error);
-    return error == cudaErrorMemoryAllocation ? CROWD_NMS_OUT_OF_MEMORY : CROWD_NMS_CUDA_ERROR;
+    return tell(report_of(what, error));
   }
   CrowdNmsStatus checked(CrowdNmsStatus status) {
     if (status != CROWD_NMS_OK)
