@@ -325,4 +325,8 @@ void DeviceNms::set_problem(const char* problem) {
   state_->problem = problem;
 }
 
+CrowdNmsStatus DeviceNms::set_no_memory(const char* problem) {
+  return state_->tell(report_of_no_memory(problem));
+}
+
 }  // namespace crowd

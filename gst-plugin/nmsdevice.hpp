@@ -81,6 +81,9 @@ class DeviceNms {
   /// Why the last call failed.
   const std::string& problem() const;
   void set_problem(const char* problem);
+  /// The same, of memory that the caller could not get. Returns what it means: a context that is lost gives none
+  /// either.
+  CrowdNmsStatus set_no_memory(const char* problem);
 
  private:
   struct State;

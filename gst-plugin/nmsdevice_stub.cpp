@@ -49,4 +49,8 @@ void DeviceNms::set_problem(const char* problem) {
   state_->problem = problem;
 }
 
+CrowdNmsStatus DeviceNms::set_no_memory(const char*) {
+  return CROWD_NMS_NO_GPU;
+}
+
 }  // namespace crowd

@@ -113,11 +113,9 @@ CrowdNmsStatus NmsWorker::leave_on_device(GstBuffer* buffer, meta::Adapter& outp
                                           const DeviceNms::Call& call, bool awaited) {
   survivors_capacity_ = std::max(survivors_capacity_, room_for(call.room));
   MemoryRef memory = survivors_.acquire(survivors_capacity_, candidates.memory);
-  CrowdNmsStatus status = CROWD_NMS_OUT_OF_MEMORY;
-  if (!memory) {
-    device_nms_.set_problem("no device memory for survivors");
-    return status;
-  }
+  if (!memory)
+    return device_nms_.set_no_memory("no device memory for survivors");
+  CrowdNmsStatus status = CROWD_NMS_OK;
   {
     const MappedBoxes survivors(memory.get(), survivors_capacity_, GST_MAP_WRITE | map_on_device);
     if (!survivors) {

@@ -34,6 +34,8 @@ constexpr std::size_t alignment = 256;
 constexpr char uploading[] = "uploading the tables of the people detector";
 
 DeviceReport report_of_no_room(std::size_t bytes, cudaError_t error) {
+  if (error != cudaErrorMemoryAllocation)
+    return report_of("allocating for the people detector", error);
   const std::string what =
       "the people detector needs " + std::to_string((bytes >> 20) + 1) +
       " MiB for a frame of this size, less with a greater min-size or scale-factor or a win-stride "

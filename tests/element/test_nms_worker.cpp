@@ -18,6 +18,7 @@ struct Device {
   CrowdNmsTotals totals{};
   CrowdNmsStatus says = CROWD_NMS_OK;
   bool full = false;
+  bool lost = false;        ///< with its context, which gives no memory either
   CrowdNmsReport report{};  ///< of a frame that the host waits for
 };
 Device device;
@@ -67,6 +68,10 @@ const std::string& DeviceNms::problem() const {
 void DeviceNms::set_problem(const char* problem) {
   state_->problem = problem;
 }
+CrowdNmsStatus DeviceNms::set_no_memory(const char* problem) {
+  state_->problem = problem;
+  return device.lost ? CROWD_NMS_CUDA_ERROR : CROWD_NMS_OUT_OF_MEMORY;
+}
 
 bool is_on_device(const GstMemory*) {
   return true;
@@ -78,7 +83,7 @@ GstMemory* new_device_boxes(GstMemory*, guint) {
   return nullptr;
 }
 MemoryRef DeviceBoxesPool::acquire(guint capacity, GstMemory*) {
-  return MemoryRef(device.full ? nullptr : gst_crowd_boxes_memory_new(capacity));
+  return MemoryRef(device.full || device.lost ? nullptr : gst_crowd_boxes_memory_new(capacity));
 }
 bool CudaDevice::open(GstElement*, int, std::string&) {
   return true;
@@ -197,6 +202,10 @@ TEST_F(NmsWorkerOnDevice, no_memory_for_survivors_is_told_from_a_failure) {
   EXPECT_EQ(pass(), GST_FLOW_ERROR);
   expect_error(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "no device memory for survivors");
   device.full = false;
+  device.lost = true;
+  EXPECT_EQ(pass(), GST_FLOW_ERROR);
+  expect_error(GST_RESOURCE_ERROR_FAILED, "no device memory for survivors");
+  device.lost = false;
   device.says = CROWD_NMS_OUT_OF_MEMORY;
   EXPECT_EQ(pass(), GST_FLOW_ERROR);
   expect_error(GST_RESOURCE_ERROR_NO_SPACE_LEFT, "max-candidates");
