@@ -21,11 +21,14 @@ bool same(const T& a, const T& b) {
 bool LaunchKey::operator==(const LaunchKey& other) const {
   static_assert(std::has_unique_object_representations_v<CrowdNmsCandidates> &&
                 std::has_unique_object_representations_v<CrowdNmsGathered>);
-  const auto outputs = [](const CrowdNmsSurvivors& s) {
-    return std::tuple(s.survivors, s.members, s.stand_ins, s.reports, s.max_survivors);
+  // What is added to either of these does not compile until it is compared here.
+  const auto& [its_params, its_candidates, its_survivors, its_gathered] = other;
+  const auto outputs = [](const CrowdNmsSurvivors& of) {
+    const auto& [indices, members, stand_ins, reports, max_survivors] = of;
+    return std::tuple(indices, members, stand_ins, reports, max_survivors);
   };
-  return same(params, other.params) && same(candidates, other.candidates) && same(gathered, other.gathered) &&
-         outputs(survivors) == outputs(other.survivors);
+  return same(params, its_params) && same(candidates, its_candidates) && same(gathered, its_gathered) &&
+         outputs(survivors) == outputs(its_survivors);
 }
 
 CrowdNmsStatus enqueue(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CUstream_st* stream) {

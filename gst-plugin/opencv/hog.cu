@@ -157,10 +157,13 @@ struct FrameKey {
   bool body;
 
   bool operator==(const FrameKey& other) const {
-    const auto all = [](const FrameKey& k) {
-      const DeviceImage& i = k.image;
-      return std::tuple(i.data, i.stride, i.width, i.height, i.pixel_bytes, i.red, i.green, i.blue, k.out.count,
-                        k.out.boxes, k.out.scores, k.out.classes, k.out.capacity, k.threshold, k.body);
+    // What is added to any of these does not compile until it is compared here.
+    const auto all = [](const FrameKey& key) {
+      const auto& [image, out, threshold, body] = key;
+      const auto& [data, stride, width, height, pixel_bytes, red, green, blue] = image;
+      const auto& [count, boxes, scores, classes, capacity] = out;
+      return std::tuple(data, stride, width, height, pixel_bytes, red, green, blue, count, boxes, scores, classes,
+                        capacity, threshold, body);
     };
     return all(*this) == all(other);
   }

@@ -264,6 +264,31 @@ TEST_F(HogFrame, is_searched_for_what_is_asked_now_where_its_memories_come_back)
   EmulatedGraph::refused = false;
 }
 
+TEST_F(HogFrame, is_read_as_it_lies_in_memories_that_come_back) {
+  const cv::Size size{70, 140};
+  cv::Mat memory = texture({4 * size.width, size.height}, 54);
+  const cv::Mat narrow(size, CV_8U, memory.data), wide = memory(cv::Rect({}, size));
+  const cv::Mat pixels(size, CV_8UC4, memory.data);
+  cv::Mat of_rgba, of_bgra;
+  cv::cvtColor(pixels, of_rgba, cv::COLOR_RGBA2GRAY);
+  cv::cvtColor(pixels, of_bgra, cv::COLOR_BGRA2GRAY);
+  hog::DeviceImage rgba = image_of(pixels);
+  rgba.pixel_bytes = 4;
+  rgba.green = 1;
+  rgba.blue = 2;
+  hog::DeviceImage bgra = rgba;
+  std::swap(bgra.red, bgra.blue);
+  const std::pair<hog::DeviceImage, cv::Mat> frames[] = {
+      {image_of(narrow), narrow}, {image_of(wide), wide}, {rgba, of_rgba}, {bgra, of_bgra}};
+  const Search search{.hit_threshold = any_score};
+  Room room(4096);
+  const int before = EmulatedGraph::launches;
+  for (int round = 0; round < 2; round++)
+    for (const auto& [image, grey] : frames)
+      EXPECT_LE(compare(expected(grey, search), find(finder_, image, search, room).windows), near_enough);
+  EXPECT_EQ(EmulatedGraph::launches - before, 7) << "all but the first";
+}
+
 TEST_F(HogFrame, gives_one_answer_in_any_order_of_threads) {
   const cv::Mat grey = texture({97, 171}, 61);
   const Search search{.hit_threshold = any_score, .min_size = 128};
@@ -307,6 +332,14 @@ TEST_F(HogFrame, says_that_the_device_is_full) {
   EXPECT_EQ(report.outcome, DeviceOutcome::out_of_memory);
   EXPECT_NE(report.problem.find("min-size"), std::string::npos) << report.problem;
   EXPECT_EQ(finder_.prepare(97, 171, {}).outcome, DeviceOutcome::done);
+}
+
+TEST_F(HogFrame, says_that_the_device_is_lost) {
+  EmulatedMemory::lost = true;
+  const DeviceReport report = finder_.prepare(97, 171, {});
+  EmulatedMemory::lost = false;
+  EXPECT_EQ(report.outcome, DeviceOutcome::failed);
+  EXPECT_EQ(report.problem.find("min-size"), std::string::npos) << report.problem;
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpy
 
 struct EmulatedMemory {
   static inline bool full = false;  ///< there is no more
+  static inline bool lost = false;  ///< with the device
 };
 
 inline cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* total) {
@@ -23,6 +24,8 @@ inline cudaError_t cudaMemGetInfo(std::size_t* left, std::size_t* total) {
 // Full of what is no number and no small count.
 template <typename T>
 cudaError_t cudaMalloc(T** memory, std::size_t bytes) {
+  if (EmulatedMemory::lost)
+    return cudaErrorNoDevice;
   constexpr std::size_t alignment = 256;
   const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
   void* made = EmulatedMemory::full ? nullptr : std::aligned_alloc(alignment, rounded ? rounded : alignment);
