@@ -41,6 +41,7 @@
 #include "draw/device_overlay.hpp"
 #include "draw/frame.hpp"
 #include "draw/scene.hpp"
+#include "mappedframe.hpp"
 #include "meta/negotiation.hpp"
 #include "transform.hpp"
 
@@ -171,13 +172,11 @@ static std::span<const crowd::draw::Primitive> gst_crowd_overlay_compose(State& 
 /** Returns why not, or null. */
 static const char* gst_crowd_overlay_paint(const State& state, GstBuffer* buffer,
                                            std::span<const crowd::draw::Primitive> primitives) {
-  GstVideoFrame frame;
   // The frame's own reference would make the buffer, and with it the memory, read-only.
-  const auto flags = static_cast<GstMapFlags>(int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF});
-  if (!gst_video_frame_map(&frame, &state.info, buffer, flags))
+  const crowd::MappedFrame frame(buffer, state.info, int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF});
+  if (!frame)
     return "the frame cannot be mapped for writing";
-  crowd::draw::paint(crowd::draw::canvas_of(frame), primitives);
-  gst_video_frame_unmap(&frame);
+  crowd::draw::paint(crowd::draw::canvas_of(*frame), primitives);
   return nullptr;
 }
 

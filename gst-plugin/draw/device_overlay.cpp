@@ -13,6 +13,7 @@
 #include "device.hpp"
 #include "frame.hpp"
 #include "labels.hpp"
+#include "mappedframe.hpp"
 #include "painter.hpp"
 #include "uploadring.hpp"
 
@@ -114,7 +115,7 @@ struct DeviceOverlay::State {
   void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections);
   cudaError_t send(const Detections& detections, Layers& layers);
   cudaError_t make_room(std::size_t bytes);
-  DeviceOutcome draw(GstVideoFrame& frame, const Style& style, const Detections& detections);
+  DeviceOutcome draw(const GstVideoFrame& frame, const Style& style, const Detections& detections);
   DeviceOutcome paint(const GstVideoFrame& frame, const Style& style, const Detections& detections,
                       const Mapped& mapped);
 };
@@ -235,7 +236,7 @@ DeviceOutcome DeviceOverlay::State::paint(const GstVideoFrame& frame, const Styl
   return tell(std::move(report));
 }
 
-DeviceOutcome DeviceOverlay::State::draw(GstVideoFrame& frame, const Style& style, const Detections& detections) {
+DeviceOutcome DeviceOverlay::State::draw(const GstVideoFrame& frame, const Style& style, const Detections& detections) {
   Mapped mapped;
   const GstCrowdBoxesMeta* counted = style.summary ? detections.device_counted : nullptr;
   const auto map = [this](const GstCrowdBoxesMeta* meta, std::optional<MappedBoxes>& boxes) {
@@ -291,15 +292,10 @@ DeviceOutcome DeviceOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, c
     s.block.reset();
     s.block_bytes = 0;
   }
-  GstVideoFrame frame;
   // The frame's own reference would make the buffer, and with it the memory, read-only.
-  const auto flags =
-      static_cast<GstMapFlags>(int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF} | int{map_on_device});
-  if (!gst_video_frame_map(&frame, &info, buffer, flags))
-    return s.drop("the frame cannot be mapped for writing");
-  const DeviceOutcome outcome = s.draw(frame, style, detections);
-  gst_video_frame_unmap(&frame);
-  return outcome;
+  const MappedFrame frame(buffer, info,
+                          int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF} | int{map_on_device});
+  return frame ? s.draw(*frame, style, detections) : s.drop("the frame cannot be mapped for writing");
 }
 
 const char* DeviceOverlay::problem() const {

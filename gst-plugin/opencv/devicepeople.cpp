@@ -9,6 +9,7 @@
 #include "cudareport.hpp"
 #include "device.hpp"
 #include "hog.hpp"
+#include "mappedframe.hpp"
 
 namespace crowd {
 
@@ -98,11 +99,10 @@ DeviceOutcome DevicePeople::find(GstBuffer* buffer, const GstVideoInfo& info, co
   MemoryRef boxes = s.pool.acquire(capacity, memory);
   if (!boxes)
     return s.tell(report_of_no_memory("no device memory for candidates"));
-  GstVideoFrame frame;
-  if (!gst_video_frame_map(&frame, &info, buffer, GST_MAP_READ | map_on_device))
+  const MappedFrame frame(buffer, info, GST_MAP_READ | map_on_device);
+  if (!frame)
     return s.tell({DeviceOutcome::dropped, "the frame cannot be mapped"});
-  const DeviceOutcome outcome = s.search(frame, search, boxes.get(), capacity);
-  gst_video_frame_unmap(&frame);
+  const DeviceOutcome outcome = s.search(*frame, search, boxes.get(), capacity);
   if (outcome == DeviceOutcome::done)
     candidates = std::move(boxes);
   return outcome;

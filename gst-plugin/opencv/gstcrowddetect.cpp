@@ -55,6 +55,7 @@
 #include "device.hpp"
 #include "devicepeople.hpp"
 #include "luma.hpp"
+#include "mappedframe.hpp"
 #include "memorypool.hpp"
 #include "transform.hpp"
 #include "windows.hpp"
@@ -211,18 +212,16 @@ static gboolean gst_crowd_detect_sink_event(GstBaseTransform* transform, GstEven
 /** Fills state.windows; says why not if it cannot. */
 static std::string gst_crowd_detect_find(State& state, GstBuffer* buffer, const crowd::Search& search) {
   state.windows.clear();
-  GstVideoFrame frame;
-  if (!gst_video_frame_map(&frame, &state.info, buffer, GST_MAP_READ))
+  const crowd::MappedFrame frame(buffer, state.info, GST_MAP_READ);
+  if (!frame)
     return "the frame cannot be mapped";
-  std::string reason;
   try {
-    state.finder->find(crowd::luma_of(frame, state.grey), search, state.windows);
+    state.finder->find(crowd::luma_of(*frame, state.grey), search, state.windows);
+    return {};
   } catch (const std::exception& exception) {
     state.windows.clear();
-    reason = exception.what();
+    return exception.what();
   }
-  gst_video_frame_unmap(&frame);
-  return reason;
 }
 
 // Room grows in steps of powers of two, so that memories are used again. It is never beyond max-candidates: readers
