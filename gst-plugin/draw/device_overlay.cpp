@@ -112,7 +112,7 @@ struct DeviceOverlay::State {
 
   bool follow_context(GstMemory* memory);
   cudaError_t make_events();
-  void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections);
+  void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections, bool named);
   cudaError_t send(const Detections& detections, Layers& layers);
   cudaError_t make_room(std::size_t bytes);
   DeviceOutcome draw(const GstVideoFrame& frame, const Style& style, const Detections& detections);
@@ -134,14 +134,15 @@ cudaError_t DeviceOverlay::State::make_events() {
   return error == cudaSuccess ? cuda::allocate(after) : error;
 }
 
-void DeviceOverlay::State::pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections) {
+void DeviceOverlay::State::pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections,
+                                bool named) {
   for (std::size_t i = 0; i < detections.size(); i++) {
     const Detection& d = detections[i];
     reinterpret_cast<GstCrowdBox*>(to + layer.boxes)[i] = {d.x1, d.y1, d.x2, d.y2};
     reinterpret_cast<float*>(to + layer.scores)[i] = d.score;
     reinterpret_cast<std::int32_t*>(to + layer.classes)[i] = d.class_id;
     reinterpret_cast<std::uint32_t*>(to + layer.members)[i] = d.members;
-    reinterpret_cast<std::int32_t*>(to + layer.labels)[i] = labels.index_of(d.label);
+    reinterpret_cast<std::int32_t*>(to + layer.labels)[i] = named ? labels.index_of(d.label) : -1;
   }
 }
 
@@ -165,8 +166,10 @@ cudaError_t DeviceOverlay::State::send(const Detections& detections, Layers& lay
       static_cast<std::uint32_t>(detections.candidates.size()), static_cast<std::uint32_t>(detections.survivors.size()),
       detections.summary.candidates, detections.summary.survivors.value_or(0)};
   std::memcpy(host + layout.numbers, numbers.data(), sizeof numbers);
-  pack(host, layout.candidates, detections.candidates);
-  pack(host, layout.survivors, detections.survivors);
+  // The painter has one table of names, that of the survivors.
+  const bool named = !detections.device_survivors;
+  pack(host, layout.candidates, detections.candidates, named);
+  pack(host, layout.survivors, detections.survivors, named);
   const cudaError_t error = ring.send(block.get(), layout.bytes, stream);
   const auto* device_block = static_cast<const std::byte*>(block.get());
   const auto* sent = reinterpret_cast<const std::uint32_t*>(device_block + layout.numbers);
