@@ -25,6 +25,10 @@ class LabelTable {
  public:
   static constexpr std::size_t most = 256;
 
+  LabelTable() = default;
+  LabelTable(const LabelTable&) = delete;
+  LabelTable& operator=(const LabelTable&) = delete;
+
   /** Numbers are those of the frames before, unless these have had `most` names: then they are given anew. */
   void begin_frame();
 
