@@ -229,7 +229,7 @@ void install_environment_properties(GObjectClass* object_class, const NmsSetting
       g_param_spec_uint(
           "output-delay", "Output delay",
           "Frames that are held back, 0 or 1: with 1 the GPU works on a frame while the host does what is "
-          "left of the one before. Adds a frame of latency, 40 ms where the caps have no framerate",
+          "left of the one before. Adds a frame of latency, 40 ms where the caps have no framerate, or 0/1",
           0, 1, defaults.output_delay, fixed));
 }
 
