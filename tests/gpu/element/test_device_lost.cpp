@@ -35,18 +35,18 @@ class DeviceLost : public testing::Test {
   }
 
   /// Frames go through, the device is lost, and then the element says so once.
-  void expect_error(const std::string& description, bool candidates_on_device = true, int frames = 3) {
+  void expect_error(const std::string& description, int frames = 3) {
     Pipe pipe(description, &gpu);
     pipe.ask_for_survivors_on_device();
     pipe.set_caps(info, true);
     for (int i = 0; i < frames; i++) {
-      EXPECT_EQ(pipe.push(frame(candidates_on_device)), GST_FLOW_OK);
+      EXPECT_EQ(pipe.push(frame()), GST_FLOW_OK);
       while (pipe.pull()) {
       }
     }
     std::vector<Ref<GstBuffer>> more;
     for (int i = 0; i < 3; i++)
-      more.push_back(frame(candidates_on_device));
+      more.push_back(frame());
     {
       const Gpu::Current current(gpu);
       EXPECT_NE(lose_device(), cudaSuccess);
@@ -83,8 +83,17 @@ TEST_F(DeviceLost, crowdoverlay) {
   expect_error("crowdoverlay show=both");
 }
 
+TEST_F(DeviceLost, crowddetect) {
+  expect_error("crowddetect");
+}
+
+// There is no memory of an earlier frame to write to.
+TEST_F(DeviceLost, crowddetect_at_its_first_frame) {
+  expect_error("crowddetect", 0);
+}
+
 TEST_F(DeviceLost, chain) {
-  expect_error("crowdinject ! crowdnms ! crowdoverlay", true);
+  expect_error("crowdinject ! crowdnms ! crowdoverlay");
 }
 
 // With candidates on the host backend=auto goes on without the GPU.
