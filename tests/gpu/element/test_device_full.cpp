@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
 #include <vector>
 
 #include "device_boxes.hpp"
@@ -44,11 +45,13 @@ MetaBoxes people(std::uint32_t n) {
   return candidates_of(uniform(n, 3840, 2160, 1), 640, 480);
 }
 
-void expect_said_once(const Pipe& pipe) {
+/// Returns the text.
+std::string expect_said_once(const Pipe& pipe) {
   const std::string text = expect_one_resource_error(pipe.bus(), GST_RESOURCE_ERROR_NO_SPACE_LEFT);
   EXPECT_THAT(text, testing::AllOf(HasSubstr("GPU has no memory left"), HasSubstr("max-candidates")));
   EXPECT_EQ(gst_element_set_state(pipe.element(), GST_STATE_NULL), GST_STATE_CHANGE_SUCCESS);
   EXPECT_EQ(pop_message(pipe.bus(), GST_MESSAGE_ERROR), nullptr);
+  return text;
 }
 
 TEST(DeviceFull, crowdnms) {
@@ -78,6 +81,22 @@ TEST(DeviceFull, crowdnms) {
     ASSERT_TRUE(survivors);
     EXPECT_GT(survivors->count, 0u);
   }
+}
+
+TEST(DeviceFull, crowdinject) {
+  const Gpu gpu;
+  const GstVideoInfo info = info_of("NV12", 640, 480);
+  Pipe pipe("crowdinject name=inject candidates=500 ! crowdnms", &gpu);
+  pipe.set_caps(info, true);
+  EXPECT_NE(pipe.pass(gpu.frame(info)), nullptr);
+  const Ref<GstElement> inject(gst_bin_get_by_name(GST_BIN(pipe.element()), "inject"));
+  g_object_set(inject.get(), "candidates", 400000, nullptr);
+  Ref<GstBuffer> buffer = gpu.frame(info);
+  {
+    const Hog hog(gpu);
+    EXPECT_EQ(pipe.push(std::move(buffer)), GST_FLOW_ERROR);
+  }
+  EXPECT_THAT(expect_said_once(pipe), HasSubstr("no device memory for candidates"));
 }
 
 TEST(DeviceFull, crowdoverlay) {
