@@ -201,6 +201,34 @@ TEST(OverlayLabels, are_right_in_whatever_order_frames_name_them) {
   }
 }
 
+// Candidates of regions have colours by their names, survivors in device memory have names by their classes.
+TEST(OverlayLabels, of_survivors_are_not_those_of_candidates) {
+  const Gpu gpu;
+  const GstVideoInfo info = info_of("RGBA", 640, 480);
+  Pipe device("crowdoverlay show=both candidate-color=0 draw-labels=false", &gpu);
+  device.set_caps(info, true);
+  const Ref<GstBuffer> picture = noise(info, 1);
+  MetaBoxes survivors = survivors_of(boxes_on({640, 480}, 5, 1), 640, 480);
+  Ref<GstBuffer> first;
+  for (const std::string name : {"person", "dog"}) {
+    const Ref<GPtrArray> labels = make_labels({&name, 1});
+    survivors.labels = labels.get();
+    Ref<GstBuffer> buffer = gpu.frame_like(picture.get(), info);
+    attach_on_device(buffer.get(), survivors);
+    GstVideoRegionOfInterestMeta* candidate =
+        gst_buffer_add_video_region_of_interest_meta(buffer.get(), "car", 200, 200, 90, 60);
+    gst_video_region_of_interest_meta_add_param(candidate,
+                                                gst_structure_new("nms", "kept", G_TYPE_BOOLEAN, FALSE, nullptr));
+    buffer = device.pass(std::move(buffer));
+    ASSERT_NE(buffer, nullptr);
+    EXPECT_EQ(gpu.synchronise(), cudaSuccess);
+    if (first)
+      EXPECT_TRUE(same_picture(first.get(), buffer.get(), info));
+    else
+      first = std::move(buffer);
+  }
+}
+
 class OverlayBadInput : public testing::Test {
  protected:
   OverlayBadInput() : device("crowdoverlay name=overlay show=both", &gpu) {
