@@ -26,6 +26,9 @@ class MappedFrame {
   const GstVideoFrame& operator*() const {
     return frame_;
   }
+  GstVideoFrame& operator*() {
+    return frame_;
+  }
 
  private:
   GstVideoFrame frame_;

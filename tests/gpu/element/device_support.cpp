@@ -10,6 +10,8 @@
 #include <random>
 #include <vector>
 
+#include "mappedframe.hpp"
+
 #if GST_CHECK_VERSION(1, 24, 0)
 #include <gst/cuda/gstcuda.h>
 #else
@@ -29,31 +31,6 @@ GstCudaAllocator* find_allocator() {
   EXPECT_NE(allocator, nullptr);
   return GST_CUDA_ALLOCATOR_CAST(allocator);
 }
-
-class MappedFrame {
- public:
-  MappedFrame(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags)
-      : mapped_(gst_video_frame_map(&frame_, &info, buffer, flags)) {
-    EXPECT_TRUE(mapped_);
-  }
-  ~MappedFrame() {
-    if (mapped_)
-      gst_video_frame_unmap(&frame_);
-  }
-  MappedFrame(const MappedFrame&) = delete;
-  MappedFrame& operator=(const MappedFrame&) = delete;
-
-  explicit operator bool() const {
-    return mapped_;
-  }
-  GstVideoFrame* get() {
-    return &frame_;
-  }
-
- private:
-  GstVideoFrame frame_;
-  bool mapped_;
-};
 
 }  // namespace
 
@@ -145,11 +122,12 @@ Ref<GstBuffer> Gpu::frame_like(GstBuffer* system, const GstVideoInfo& info) cons
     return buffer;
   {
     MappedFrame from(system, info, GST_MAP_READ), to(buffer.get(), info, GST_MAP_WRITE);
-    if (!from || !to || !gst_video_frame_copy(to.get(), from.get()))
+    if (!from || !to || !gst_video_frame_copy(&*to, &*from))
       ADD_FAILURE() << "the picture cannot be copied";
   }
   // Mapping is what sends it to the device.
-  MappedFrame sent(buffer.get(), info, static_cast<GstMapFlags>(int{GST_MAP_READ} | int{GST_MAP_CUDA}));
+  const MappedFrame sent(buffer.get(), info, int{GST_MAP_READ} | int{GST_MAP_CUDA});
+  EXPECT_TRUE(sent);
   EXPECT_EQ(synchronise(), cudaSuccess);
   return buffer;
 }
@@ -198,15 +176,16 @@ Ref<GstBuffer> noise(const GstVideoInfo& info, std::uint64_t seed) {
 }
 
 testing::AssertionResult same_picture(GstBuffer* expected, GstBuffer* got, const GstVideoInfo& info) {
-  MappedFrame e(expected, info, GST_MAP_READ), g(got, info, GST_MAP_READ);
-  if (!e || !g)
+  const MappedFrame mapped_expected(expected, info, GST_MAP_READ), mapped_got(got, info, GST_MAP_READ);
+  if (!mapped_expected || !mapped_got)
     return testing::AssertionFailure() << "a frame cannot be mapped";
-  for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS(e.get()); c++) {
-    for (int y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT(e.get(), c); y++) {
-      const guint8* row = GST_VIDEO_FRAME_COMP_DATA(e.get(), c) + y * GST_VIDEO_FRAME_COMP_STRIDE(e.get(), c);
-      const guint8* other = GST_VIDEO_FRAME_COMP_DATA(g.get(), c) + y * GST_VIDEO_FRAME_COMP_STRIDE(g.get(), c);
-      for (int x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH(e.get(), c); x++) {
-        const int at = x * GST_VIDEO_FRAME_COMP_PSTRIDE(e.get(), c);
+  const GstVideoFrame *const e = &*mapped_expected, *const g = &*mapped_got;
+  for (guint c = 0; c < GST_VIDEO_FRAME_N_COMPONENTS(e); c++) {
+    for (int y = 0; y < GST_VIDEO_FRAME_COMP_HEIGHT(e, c); y++) {
+      const guint8* row = GST_VIDEO_FRAME_COMP_DATA(e, c) + y * GST_VIDEO_FRAME_COMP_STRIDE(e, c);
+      const guint8* other = GST_VIDEO_FRAME_COMP_DATA(g, c) + y * GST_VIDEO_FRAME_COMP_STRIDE(g, c);
+      for (int x = 0; x < GST_VIDEO_FRAME_COMP_WIDTH(e, c); x++) {
+        const int at = x * GST_VIDEO_FRAME_COMP_PSTRIDE(e, c);
         if (row[at] != other[at])
           return testing::AssertionFailure() << "component " << c << " at " << x << ',' << y << " is " << int{other[at]}
                                              << ", not " << int{row[at]};
