@@ -8,15 +8,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "gstcrowdtruth.hpp"
 #include "scene/scene.hpp"
 #include "support.hpp"
+#include "temporary_file.hpp"
 
 namespace crowd::test {
 
@@ -135,25 +133,6 @@ class Inject {
   Ref<GstElement> element_;
   Ref<GstBus> bus_;
   Ref<GstHarness> harness_;
-};
-
-// A file that is gone after the test.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(const std::string& text = "")
-      : path(testing::TempDir() + "crowdinject_" + testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    std::ofstream(path, std::ios::binary) << text;
-  }
-  ~TemporaryFile() {
-    std::remove(path.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  std::string text() const {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  const std::string path;
 };
 
 // What a start that must fail says, error after error; each element gets one chance to say it.

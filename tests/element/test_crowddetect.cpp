@@ -12,6 +12,7 @@
 
 #include "pictures.hpp"
 #include "support.hpp"
+#include "temporary_file.hpp"
 
 namespace {
 
@@ -332,7 +333,7 @@ TEST(crowddetect, names_a_missing_cascade_and_the_remedy) {
 }
 
 TEST(crowddetect, names_a_file_that_is_no_cascade) {
-  const std::string path = testing::TempDir() + "crowddetect_broken.xml";
+  const std::string path = crowd::test::temporary_path(".xml");
   for (const char* text : {"not a cascade\n", "<?xml version=\"1.0\"?><opencv_storage><a>1</a></opencv_storage>\n", "",
                            "<?xml version=\"1.0\"?><opencv_storage><cascade><stages><_><x>1</x></_></stages></cascade>"
                            "</opencv_storage>\n"}) {

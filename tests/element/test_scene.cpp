@@ -19,6 +19,7 @@
 #include "scene/scene.hpp"
 #include "scene/source.hpp"
 #include "scene/truth_file.hpp"
+#include "temporary_file.hpp"
 
 namespace {
 
@@ -381,7 +382,7 @@ TEST(scene_random, numbers_are_splitmix64s_and_evenly_spread) {
 }
 
 TEST(truth_file, writes_each_frame_once_as_mot_lines) {
-  const std::string path = testing::TempDir() + "crowd_truth_file.txt";
+  const std::string path = crowd::test::temporary_path(".txt");
   TruthFile file(path);
   ASSERT_TRUE(file.ok()) << file.error();
   const std::vector<Object> objects = {{7, 2, {0.5f, 10, 20.75f, 31}}, {9, 0, {1e6f, 0.1f, 1000001, 2}}};

@@ -14,6 +14,7 @@
 #include "recording_cases.hpp"
 #include "scene/random.hpp"
 #include "scene/source.hpp"
+#include "temporary_file.hpp"
 
 namespace {
 
@@ -190,8 +191,7 @@ class RecordingFile : public testing::Test {
   ~RecordingFile() override {
     std::remove(path.c_str());
   }
-  std::string path =
-      testing::TempDir() + "crowd_recording_" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".txt";
+  std::string path = crowd::test::temporary_path(".txt");
   ReadFailure failure{};
 };
 

@@ -10,6 +10,7 @@
 
 #include "../../element/pictures.hpp"
 #include "device_boxes.hpp"
+#include "temporary_file.hpp"
 
 namespace {
 
@@ -189,7 +190,7 @@ TEST(DetectDevice, finds_nothing_on_frames_that_are_too_small) {
 
 // A cascade that accepts whatever it sees: only loading it matters here.
 TEST(DetectDevice, says_that_faces_are_searched_for_in_system_memory) {
-  const std::string path = testing::TempDir() + "crowd-any-face.xml";
+  const std::string path = temporary_path(".xml");
   std::ofstream(path) << R"(<?xml version="1.0"?>
 <opencv_storage><cascade type_id="opencv-cascade-classifier"><stageType>BOOST</stageType><featureType>HAAR</featureType>
 <height>24</height><width>24</width><stageParams><maxWeakCount>1</maxWeakCount></stageParams>
