@@ -13,11 +13,6 @@ constexpr std::size_t guard = 256;
 constexpr int canary = 0xc5;
 constexpr int garbage = 0x7f;
 
-struct DestroyStream {
-  void operator()(cudaStream_t stream) const {
-    cudaStreamDestroy(stream);
-  }
-};
 struct DestroyGraph {
   void operator()(cudaGraph_t graph) const {
     cudaGraphDestroy(graph);
@@ -28,14 +23,13 @@ struct DestroyExec {
     cudaGraphExecDestroy(exec);
   }
 };
-using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
 using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph>;
 using Exec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyExec>;
 
-Stream make_stream() {
-  cudaStream_t stream = nullptr;
-  expect_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream");
-  return Stream(stream);
+cuda::Stream make_stream() {
+  cuda::Stream stream;
+  expect_cuda(cuda::allocate(stream), "creating a stream");
+  return stream;
 }
 
 template <typename T>
@@ -50,10 +44,8 @@ void expect_cuda(cudaError_t error, const char* what) {
 }
 
 DeviceBytes::DeviceBytes(std::size_t bytes) : size_(bytes) {
-  void* memory = nullptr;
   // An empty array has an address too: a call may insist on one.
-  expect_cuda(cudaMalloc(&memory, std::max<std::size_t>(bytes, 1)), "allocating device memory");
-  memory_.reset(static_cast<std::byte*>(memory));
+  expect_cuda(cuda::allocate(memory_, bytes), "allocating device memory");
 }
 
 void DeviceBytes::upload(const void* host, std::size_t bytes) {
@@ -68,7 +60,7 @@ void DeviceBytes::download(void* host, std::size_t bytes) const {
 
 void DeviceBytes::fill(int value, std::size_t offset, std::size_t bytes) {
   if (bytes)
-    expect_cuda(cudaMemset(memory_.get() + offset, value, bytes), "filling device memory");
+    expect_cuda(cudaMemset(as<std::byte>() + offset, value, bytes), "filling device memory");
 }
 
 DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted)
@@ -135,7 +127,7 @@ Result DeviceCall::results() const {
 }
 
 Result run_cuda(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
-  const Stream stream = make_stream();
+  const cuda::Stream stream = make_stream();
   DeviceCall call(params, batch, wanted);
   expect_cuda(cudaDeviceSynchronize(), "poisoning");
   const CrowdNmsStatus status = call.enqueue(stream.get());
@@ -146,7 +138,7 @@ Result run_cuda(const CrowdNmsParams& params, const Batch& batch, const Wanted& 
 }
 
 Result run_captured(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
-  const Stream stream = make_stream();
+  const cuda::Stream stream = make_stream();
   DeviceCall call(params, batch, wanted);
   expect_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "beginning capture");
   const CrowdNmsStatus status = call.enqueue(stream.get());

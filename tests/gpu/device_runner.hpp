@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "cudamemory.hpp"
 #include "oracle.hpp"
 
 namespace crowd::test {
@@ -29,7 +30,7 @@ class DeviceBytes {
 
   template <typename T>
   T* as() const {
-    return reinterpret_cast<T*>(memory_.get());
+    return static_cast<T*>(memory_.get());
   }
   void upload(const void* host, std::size_t bytes);
   void download(void* host, std::size_t bytes) const;
@@ -39,12 +40,7 @@ class DeviceBytes {
   }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const {
-      cudaFree(memory);
-    }
-  };
-  std::unique_ptr<std::byte, Free> memory_;
+  cuda::DeviceMemory memory_;
   std::size_t size_;
 };
 

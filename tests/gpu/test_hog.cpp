@@ -13,11 +13,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "cudamemory.hpp"
 #include "environment.hpp"
 #include "hog_expected.hpp"
 #include "opencv/hog.hpp"
@@ -31,24 +31,16 @@ void expect_cuda(cudaError_t error) {
   EXPECT_EQ(error, cudaSuccess) << cudaGetErrorString(error);
 }
 
-struct Free {
-  void operator()(void* memory) const {
-    cudaFree(memory);
-  }
-};
-
 /// An array in device memory.
 template <typename T>
 class Array {
  public:
   explicit Array(std::size_t size) : size_(size) {
-    void* memory = nullptr;
-    expect_cuda(cudaMalloc(&memory, std::max<std::size_t>(size, 1) * sizeof(T)));
-    memory_.reset(static_cast<T*>(memory));
-    expect_cuda(cudaMemset(memory, 0x7f, size * sizeof(T)));
+    expect_cuda(cuda::allocate(memory_, size * sizeof(T)));
+    expect_cuda(cudaMemset(get(), 0x7f, size * sizeof(T)));
   }
   T* get() const {
-    return memory_.get();
+    return static_cast<T*>(memory_.get());
   }
   void upload(const std::vector<T>& from) {
     expect_cuda(cudaMemcpy(get(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
@@ -61,7 +53,7 @@ class Array {
 
  private:
   std::size_t size_;
-  std::unique_ptr<T, Free> memory_;
+  cuda::DeviceMemory memory_;
 };
 
 struct Results {
