@@ -148,7 +148,7 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
   // Before the columns, which are many: it takes longest until rows are known.
   RawRows rows;
   if (warp < tasks)
-    rows = load_rows<Tile<Plan>>(a, job, warp);
+    rows = load_raw_rows(a, job, warp);
   Raw raw[items];
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
@@ -156,7 +156,7 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
       raw[k] = load(a, job.input + i);
   for (unsigned task = warp; task < tasks; task += blockDim.x / 32) {
     if (task != warp)
-      rows = load_rows<Tile<Plan>>(a, job, task);
+      rows = load_raw_rows(a, job, task);
     store_rows(a, tile, job, task, rows);
   }
   const Columns<items> columns = judge_columns(a, tile, job, raw);

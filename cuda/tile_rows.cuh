@@ -42,8 +42,7 @@ struct RawRows {
   Raw first, own;
 };
 
-template <typename Tile>
-__device__ RawRows load_rows(const Arguments& a, const Job& job, unsigned task) {
+__device__ inline RawRows load_raw_rows(const Arguments& a, const Job& job, unsigned task) {
   RawRows rows;
   rows.first = load_row(a, job, 0);
   rows.own = task / 2 ? load_row(a, job, task / 2) : rows.first;
