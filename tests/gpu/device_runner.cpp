@@ -13,19 +13,6 @@ constexpr std::size_t guard = 256;
 constexpr int canary = 0xc5;
 constexpr int garbage = 0x7f;
 
-struct DestroyGraph {
-  void operator()(cudaGraph_t graph) const {
-    cudaGraphDestroy(graph);
-  }
-};
-struct DestroyExec {
-  void operator()(cudaGraphExec_t exec) const {
-    cudaGraphExecDestroy(exec);
-  }
-};
-using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, DestroyGraph>;
-using Exec = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyExec>;
-
 cuda::Stream make_stream() {
   cuda::Stream stream;
   expect_cuda(cuda::allocate(stream), "creating a stream");
@@ -126,6 +113,24 @@ Result DeviceCall::results() const {
   return result;
 }
 
+CapturedCall::CapturedCall(DeviceCall& call) : call_(call), stream_(make_stream()) {
+  expect_cuda(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeGlobal), "beginning capture");
+  status_ = call.enqueue(stream_.get());
+  cudaGraph_t graph = nullptr;
+  expect_cuda(cudaStreamEndCapture(stream_.get(), &graph), "ending capture");
+  cudaGraphExec_t exec = nullptr;
+  expect_cuda(cudaGraphInstantiate(&exec, graph, 0), "instantiating the graph");
+  exec_.reset(exec);
+  cudaGraphDestroy(graph);
+}
+
+void CapturedCall::replay() {
+  call_.poison();
+  expect_cuda(cudaDeviceSynchronize(), "poisoning");
+  expect_cuda(cudaGraphLaunch(exec_.get(), stream_.get()), "replaying");
+  expect_cuda(cudaStreamSynchronize(stream_.get()), "running");
+}
+
 Result run_cuda(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
   const cuda::Stream stream = make_stream();
   DeviceCall call(params, batch, wanted);
@@ -138,24 +143,12 @@ Result run_cuda(const CrowdNmsParams& params, const Batch& batch, const Wanted& 
 }
 
 Result run_captured(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
-  const cuda::Stream stream = make_stream();
   DeviceCall call(params, batch, wanted);
-  expect_cuda(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeGlobal), "beginning capture");
-  const CrowdNmsStatus status = call.enqueue(stream.get());
-  cudaGraph_t captured = nullptr;
-  expect_cuda(cudaStreamEndCapture(stream.get(), &captured), "ending capture");
-  const Graph graph(captured);
-  cudaGraphExec_t instantiated = nullptr;
-  expect_cuda(cudaGraphInstantiate(&instantiated, graph.get(), 0), "instantiating the graph");
-  const Exec exec(instantiated);
-  for (int replay = 0; replay < 2; ++replay) {
-    call.poison();
-    expect_cuda(cudaDeviceSynchronize(), "poisoning");
-    expect_cuda(cudaGraphLaunch(exec.get(), stream.get()), "replaying");
-    expect_cuda(cudaStreamSynchronize(stream.get()), "running");
-  }
+  CapturedCall captured(call);
+  for (int replay = 0; replay < 2; ++replay)
+    captured.replay();
   Result result = call.results();
-  result.status = status;
+  result.status = captured.status();
   return result;
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "cudamemory.hpp"
@@ -67,10 +68,34 @@ class DeviceCall {
   CrowdNmsSurvivors outputs_;
 };
 
+/// A call as a CUDA graph. Capture fails on any allocation, synchronisation or foreign stream.
+class CapturedCall {
+ public:
+  explicit CapturedCall(DeviceCall& call);
+
+  /// Of the call that was captured.
+  CrowdNmsStatus status() const {
+    return status_;
+  }
+  /// Poisons the call, launches the graph, and waits for it.
+  void replay();
+
+ private:
+  struct DestroyExec {
+    void operator()(cudaGraphExec_t exec) const {
+      cudaGraphExecDestroy(exec);
+    }
+  };
+
+  DeviceCall& call_;
+  cuda::Stream stream_;
+  CrowdNmsStatus status_;
+  std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyExec> exec_;
+};
+
 /// crowd_nms_cuda() on the default stream's sibling.
 Result run_cuda(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted);
-/// The same inside CUDA graph capture, which fails on any allocation, synchronisation or foreign stream; replayed
-/// twice.
+/// The same as a CapturedCall, replayed twice.
 Result run_captured(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted);
 /// A session with the CUDA backend, on host buffers.
 Result run_cuda_session(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted);

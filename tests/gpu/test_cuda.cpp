@@ -157,27 +157,15 @@ TEST(Cuda, reads_the_counts_on_the_device_at_every_replay) {
   Batch batch = Batch::of(crowd(3000, 147, 4646, 1800, 11));
   batch.counts = {3000};
   DeviceCall call(default_params(), batch, everything(batch));
-  cudaStream_t stream = nullptr;
-  expect_cuda(cudaStreamCreate(&stream), "creating a stream");
-  expect_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "beginning capture");
-  ASSERT_EQ(call.enqueue(stream), CROWD_NMS_OK) << crowd_nms_last_error();
-  cudaGraph_t graph = nullptr;
-  expect_cuda(cudaStreamEndCapture(stream, &graph), "ending capture");
-  cudaGraphExec_t exec = nullptr;
-  expect_cuda(cudaGraphInstantiate(&exec, graph, 0), "instantiating");
+  CapturedCall captured(call);
+  ASSERT_EQ(captured.status(), CROWD_NMS_OK) << crowd_nms_last_error();
   for (const std::uint32_t count : {0u, 1u, 700u, 3000u, 5000u}) {
     batch.counts = {count};
     call.set_counts(batch.counts);
-    call.poison();
-    expect_cuda(cudaDeviceSynchronize(), "poisoning");
-    expect_cuda(cudaGraphLaunch(exec, stream), "replaying");
-    expect_cuda(cudaStreamSynchronize(stream), "running");
+    captured.replay();
     EXPECT_TRUE(same(run_oracle(default_params(), batch, everything(batch)), call.results(), batch, everything(batch)))
         << "count " << count;
   }
-  cudaGraphExecDestroy(exec);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(stream);
 }
 
 TEST(Cuda, gives_one_answer_ten_thousand_times) {
