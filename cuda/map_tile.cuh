@@ -3,17 +3,23 @@
 //
 // The map of a tile of rows by one block, against all of the frame's columns. A row leaves a bit in each strip of the
 // plane, upright and level ones, that a rival's centre can lie in. A column finds the rows near it by the bits of its
-// two strips. Those few pairs are queued, and tested by a thread each. The rows' ranks come of a binary
-// search for each column's score among those of the rows.
+// two strips. A binary search for its score among those of the rows says which rows it ranks better than, and counts
+// for their ranks. The few pairs that are left are queued, and tested by a thread each.
 #pragma once
 
 #include "tile_rows.cuh"
 
 namespace crowd::direct {
 
-/// Counts the columns by how many rows they rank better than.
+/// The first `count` bits.
+__device__ inline std::uint32_t lowest(std::uint32_t count) {
+  return count < 32 ? (1u << count) - 1 : ~0u;
+}
+
+/// Counts the columns by how many rows they rank better than, and says which ones that are.
 template <typename Tile, unsigned items>
-__device__ void count_better(Tile& tile, const Columns<items>& columns) {
+__device__ void count_better(Tile& tile, const Job& job, const Columns<items>& columns,
+                             std::uint32_t (&near)[items][Tile::words]) {
   std::uint32_t below[items] = {};
 #pragma unroll
   for (unsigned step = Tile::rows_max / 2; step; step /= 2)
@@ -24,6 +30,11 @@ __device__ void count_better(Tile& tile, const Columns<items>& columns) {
   for (unsigned k = 0; k < items; ++k) {
     below[k] += tile.sorted[below[k]] < columns.key[k];
     atomicAdd(&tile.above[below[k]], 1u);
+    // A column of the tile may rank better than a row of the same score, or not.
+    const bool own = k * blockDim.x + threadIdx.x - job.first < job.rows;
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      near[k][w] = own ? ~0u : lowest(below[k] > 32 * w ? below[k] - 32 * w : 0);
   }
 }
 
@@ -78,12 +89,12 @@ __device__ void near_rows(const Tile& tile, const float4& b, std::uint32_t (&row
 
 /// Drops pairs that do not matter any more.
 template <typename Tile, unsigned items>
-__device__ void drop_settled(const Tile& tile, const Columns<items>& columns,
+__device__ void drop_settled(const Tile& tile, const Job& job, const Columns<items>& columns,
                              std::uint32_t (&near)[items][Tile::words]) {
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w)
     for (unsigned r = 0; r < 32; ++r) {
-      const std::uint32_t least = tile.least[32 * w + r];
+      const std::uint32_t least = 32 * w + r < job.rows ? tile.least[tile.row_at[32 * w + r]] : 0;
 #pragma unroll
       for (unsigned k = 0; k < items; ++k)
         near[k][w] &= ~(static_cast<unsigned>(columns.key[k] < least) << r);
@@ -113,28 +124,29 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
 
 /// Finds the pairs of columns with rows near them, and tests them.
 template <typename Tile, unsigned items>
-__device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, const Columns<items>& columns) {
+__device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, const Columns<items>& columns,
+                            std::uint32_t (&near)[items][Tile::words]) {
   constexpr unsigned words = Tile::words;
-  std::uint32_t near[items][words];
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    near_rows(tile, columns.box[k], near[k]);
+    std::uint32_t rows[words];
+    near_rows(tile, columns.box[k], rows);
 #pragma unroll
     for (unsigned w = 0; w < words; ++w)
-      near[k][w] = columns.key[k] ? near[k][w] : 0;
+      near[k][w] &= columns.key[k] ? rows[w] : 0;
   }
   for (;;) {
     queue_pairs<Tile, items>(tile, near);
     __syncthreads();
     const std::uint32_t queued = tile.queued;
     for (std::uint32_t q = threadIdx.x; q < min(queued, Tile::queue_room); q += blockDim.x)
-      test_pair(a, tile, job, tile.queue[q] / capacity_max, tile.queue[q] % capacity_max);
+      test_pair(a, tile, job, tile.row_at[tile.queue[q] / capacity_max], tile.queue[q] % capacity_max);
     if (queued <= Tile::queue_room)
       return;
     __syncthreads();
     if (threadIdx.x == 0)
       tile.queued = 0;
-    drop_settled(tile, columns, near);
+    drop_settled(tile, job, columns, near);
     __syncthreads();
   }
 }
@@ -145,26 +157,21 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
   constexpr unsigned items = Plan::items;
   constexpr unsigned tasks = row_tasks<Tile<Plan>>;
   const unsigned warp = threadIdx.x / 32;
-  // Before the columns, which are many: it takes longest until rows are known.
-  RawRows rows;
-  if (warp < tasks)
-    rows = load_raw_rows(a, job, warp);
+  // Rows are known and sorted while columns, which are many, are on their way.
+  for (unsigned task = warp; task < tasks; task += blockDim.x / 32)
+    store_rows(a, tile, job, task, load_raw_rows(a, job, task));
   Raw raw[items];
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
     if (const std::uint32_t i = k * blockDim.x + threadIdx.x; i < job.n)
       raw[k] = load(a, job.input + i);
-  for (unsigned task = warp; task < tasks; task += blockDim.x / 32) {
-    if (task != warp)
-      rows = load_raw_rows(a, job, task);
-    store_rows(a, tile, job, task, rows);
-  }
-  const Columns<items> columns = judge_columns(a, tile, job, raw);
   __syncthreads();
   sort_rows(tile, job);
+  const Columns<items> columns = judge_columns(a, tile, job, raw);
   __syncthreads();
-  count_better(tile, columns);
-  find_rivals(a, tile, job, columns);
+  std::uint32_t near[items][Tile<Plan>::words];
+  count_better(tile, job, columns, near);
+  find_rivals(a, tile, job, columns, near);
   __syncthreads();
 }
 

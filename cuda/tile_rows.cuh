@@ -57,8 +57,8 @@ constexpr unsigned row_tasks = 2 * Tile::words;
 /// and box or the rest.
 template <typename Tile>
 __device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsigned task, const RawRows& rows) {
-  // A third as wide as rivals are far from the rows of word 0, in the mean.
-  constexpr float part = 0.33f;
+  // Half as wide as rivals are far from the rows of word 0, in the mean.
+  constexpr float part = 0.5f;
   const unsigned lane = threadIdx.x % 32;
   const unsigned axis = task % 2;
   const std::uint32_t r = 32 * (task / 2) + lane;
@@ -86,40 +86,68 @@ __device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsig
   }
 }
 
-/// A warp sets a row's bit in its strips. Its lower half does x, the other y.
+/// Threads that sort and mark a row together. With few rows every warp has one.
 template <typename Tile>
-__device__ void mark(Tile& tile, std::uint32_t r) {
-  constexpr unsigned half = 16;
-  const unsigned axis = threadIdx.x / half % 2;
-  const std::uint32_t stretch = tile.stretch[axis][r];
-  for (std::uint32_t k = threadIdx.x % half; k < (stretch & 0xffff); k += half)
-    atomicOr(&tile.near[axis][r / 32][((stretch >> 16) + k) % strip_count], 1u << r % 32);
+constexpr unsigned row_threads = Tile::words == 1 ? 32 : 16;
+
+/// Sum over the threads of a row.
+template <unsigned threads>
+__device__ std::uint32_t row_sum(std::uint32_t value) {
+#pragma unroll
+  for (unsigned step = threads / 2; step; step /= 2)
+    value += __shfl_xor_sync(all_lanes, value, static_cast<int>(step));
+  return value;
 }
 
-/// Sorts and marks the rows that are stored: a warp does a row at a time.
+/// Sets the bit of the row at a place of the sorted ones in its strips: half of its threads along x, half along y.
+template <typename Tile>
+__device__ void mark(Tile& tile, std::uint32_t r, std::uint32_t place) {
+  constexpr unsigned half = row_threads<Tile> / 2;
+  const unsigned axis = threadIdx.x / half % 2;
+  const std::uint32_t stretch = tile.stretch[axis][r];
+  const std::uint32_t count = tile.key[r] != ~0u ? stretch & 0xffff : 0;
+  for (std::uint32_t k = threadIdx.x % half; k < count; k += half)
+    atomicOr(&tile.near[axis][place / 32][((stretch >> 16) + k) % strip_count], 1u << place % 32);
+}
+
+/// Sorts and marks the rows that are stored. Those that do not count come last.
 template <typename Tile>
 __device__ void sort_rows(Tile& tile, const Job& job) {
-  const unsigned lane = threadIdx.x % 32;
-  std::uint32_t key[Tile::words];
+  constexpr unsigned threads = row_threads<Tile>;
+  constexpr unsigned keys = Tile::rows_max / threads;
+  const unsigned own = threadIdx.x % threads;
+  std::uint32_t key[keys];
 #pragma unroll
-  for (unsigned w = 0; w < Tile::words; ++w)
-    key[w] = tile.key[32 * w + lane];
-  for (std::uint32_t r = threadIdx.x / 32; r < job.rows; r += blockDim.x / 32) {
+  for (unsigned k = 0; k < keys; ++k)
+    key[k] = tile.key[threads * k + own];
+  // Whole warps go on together.
+  for (std::uint32_t base = threadIdx.x / 32 * (32 / threads); base < job.rows; base += blockDim.x / threads) {
+    const std::uint32_t r = base + threadIdx.x % 32 / threads;
     const std::uint32_t mine = tile.key[r];
-    unsigned less = 0;
-    unsigned ties = 0;
+    std::uint32_t less = 0;
+    std::uint32_t ties = 0;
 #pragma unroll
-    for (unsigned w = 0; w < Tile::words; ++w) {
-      less += static_cast<unsigned>(__popc(__ballot_sync(all_lanes, key[w] < mine)));
-      ties += static_cast<unsigned>(__popc(__ballot_sync(all_lanes, key[w] == mine && 32 * w + lane < r)));
+    for (unsigned k = 0; k < keys; ++k) {
+      less += key[k] < mine;
+      ties += key[k] == mine && threads * k + own < r;
     }
-    if (lane == 0) {
-      tile.sorted[less + ties] = mine;
-      tile.place[r] = less + ties;
+    if constexpr (threads == 32) {
+      less = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, less)));
+      ties = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, ties)));
+    } else {
+      const std::uint32_t both = row_sum<threads>(less | ties << 16);
+      less = both & 0xffff;
+      ties = both >> 16;
+    }
+    const std::uint32_t place = less + ties;
+    if (own == 0 && r < job.rows) {
+      tile.sorted[place] = mine;
+      tile.row_at[place] = r;
+      tile.place[r] = place;
       tile.ties[r] = ties;
     }
-    if (mine != ~0u)
-      mark(tile, r);
+    if (r < job.rows)
+      mark(tile, r, place);
   }
 }
 
