@@ -223,13 +223,20 @@ struct Scale {
   ScoreBins scores;
 };
 
+/// Sum over each group of so many lanes of a warp, a power of two.
+template <unsigned lanes>
+__device__ std::uint32_t group_sum(std::uint32_t value) {
+#pragma unroll
+  for (unsigned step = lanes / 2; step; step /= 2)
+    value += __shfl_xor_sync(all_lanes, value, step);
+  return value;
+}
+
 __device__ inline std::uint32_t warp_sum(std::uint32_t value) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_add_sync(all_lanes, value);
 #else
-  for (unsigned step = 16; step; step /= 2)
-    value += __shfl_xor_sync(all_lanes, value, step);
-  return value;
+  return group_sum<32>(value);
 #endif
 }
 

@@ -90,15 +90,6 @@ __device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsig
 template <typename Tile>
 constexpr unsigned row_threads = Tile::words == 1 ? 32 : 16;
 
-/// Sum over the threads of a row.
-template <unsigned threads>
-__device__ std::uint32_t row_sum(std::uint32_t value) {
-#pragma unroll
-  for (unsigned step = threads / 2; step; step /= 2)
-    value += __shfl_xor_sync(all_lanes, value, static_cast<int>(step));
-  return value;
-}
-
 /// Sets the bit of the row at a place of the sorted ones in its strips: half of its threads along x, half along y.
 template <typename Tile>
 __device__ void mark(Tile& tile, std::uint32_t r, std::uint32_t place) {
@@ -135,7 +126,7 @@ __device__ void sort_rows(Tile& tile, const Job& job) {
       less = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, less)));
       ties = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, ties)));
     } else {
-      const std::uint32_t both = row_sum<threads>(less | ties << 16);
+      const std::uint32_t both = group_sum<threads>(less | ties << 16);
       less = both & 0xffff;
       ties = both >> 16;
     }
