@@ -159,7 +159,7 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
   const unsigned warp = threadIdx.x / 32;
   // Rows are known and sorted while columns, which are many, are on their way.
   for (unsigned task = warp; task < tasks; task += blockDim.x / 32)
-    store_rows(a, tile, job, task, load_raw_rows(a, job, task));
+    store_rows(a, tile, job, task);
   Raw raw[items];
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)

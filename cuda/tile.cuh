@@ -39,12 +39,12 @@ struct Tile {
   std::uint32_t stretch[2][rows_max];         ///< the strips that a row marks: stretch_of()
   PerUnit strips;
   float4 box[rows_max];
-  alignas(sizeof(uint4)) std::uint32_t key[rows_max];  ///< score_key(), greater than any if the row does not count
-  std::uint32_t least[rows_max];                       ///< key of a column that still matters
-  std::uint32_t sorted[rows_max];                      ///< keys, ascending
-  std::uint32_t row_at[rows_max];                      ///< whose they are
-  std::uint32_t place[rows_max];                       ///< where the row's key is among these
-  std::uint32_t ties[rows_max];                        ///< rows before it that have the same key
+  std::uint32_t key[rows_max];        ///< score_key(), greater than any if the row does not count
+  std::uint32_t least[rows_max];      ///< key of a column that still matters
+  std::uint32_t sorted[rows_max];     ///< keys, ascending
+  std::uint32_t row_at[rows_max];     ///< whose they are
+  std::uint32_t place[rows_max];      ///< where the row's key is among these
+  std::uint32_t ties[rows_max];       ///< rows before it that have the same key
   std::uint32_t above[rows_max + 1];  ///< columns that rank better than so many rows of these, and no more
   std::int32_t label[rows_max];
   std::uint32_t rivals[rows_max];

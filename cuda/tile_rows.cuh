@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The rows of a tile, before columns are looked at: sorted by score, and marked in each strip of the plane that a
-// rival's centre can lie in. A few warps find the strips, a row a lane, while the others judge columns.
+// rival's centre can lie in. A few warps find the strips, a row a lane; the others ask for columns.
 #pragma once
 
 #include "tile.cuh"
@@ -37,34 +37,22 @@ __device__ inline Raw load_row(const Arguments& a, const Job& job, unsigned word
   return load(a, job.input + job.first + min(32 * word + threadIdx.x % 32, job.rows - 1));
 }
 
-/// What store_rows() needs, a row a lane: those of word 0, and those of its own.
-struct RawRows {
-  Raw first, own;
-};
-
-__device__ inline RawRows load_raw_rows(const Arguments& a, const Job& job, unsigned task) {
-  RawRows rows;
-  rows.first = load_row(a, job, 0);
-  rows.own = task / 2 ? load_row(a, job, task / 2) : rows.first;
-  return rows;
-}
-
 /// Tasks of store_rows().
 template <typename Tile>
 constexpr unsigned row_tasks = 2 * Tile::words;
 
-/// A warp stores what is known of the rows of a word: the strips along one axis in which rivals may be, and either key
-/// and box or the rest.
+/// A warp loads the rows of a word, a row a lane, and stores what is known of them: the strips along one axis in which
+/// rivals may be, and either key and box or the rest.
 template <typename Tile>
-__device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsigned task, const RawRows& rows) {
+__device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsigned task) {
+  const Raw first = load_row(a, job, 0);
+  const Raw row = task / 2 ? load_row(a, job, task / 2) : first;
   // Half as wide as rivals are far from the rows of word 0, in the mean.
   constexpr float part = 0.5f;
   const unsigned lane = threadIdx.x % 32;
   const unsigned axis = task % 2;
   const std::uint32_t r = 32 * (task / 2) + lane;
   const float offset = a.rule.overlap.offset;
-  const Raw& first = rows.first;
-  const Raw& row = rows.own;
   const auto counts = [&](const Raw& raw, std::uint32_t k) {
     return k < job.rows && is_counted(raw.box, raw.score, a.rule, a.score_threshold);
   };
