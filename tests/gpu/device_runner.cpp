@@ -119,9 +119,10 @@ CapturedCall::CapturedCall(DeviceCall& call) : call_(call), stream_(make_stream(
   cudaGraph_t graph = nullptr;
   expect_cuda(cudaStreamEndCapture(stream_.get(), &graph), "ending capture");
   cudaGraphExec_t exec = nullptr;
-  expect_cuda(cudaGraphInstantiate(&exec, graph, 0), "instantiating the graph");
-  exec_.reset(exec);
+  const cudaError_t error = cudaGraphInstantiate(&exec, graph, 0);
   cudaGraphDestroy(graph);
+  expect_cuda(error, "instantiating the graph");
+  exec_.reset(exec);
 }
 
 void CapturedCall::replay() {
