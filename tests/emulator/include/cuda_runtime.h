@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "emulator.hpp"
 
@@ -95,6 +96,10 @@ T atomicMax(T* at, T value) {
   return before;
 }
 template <typename T>
+T atomicExch(T* at, T value) {
+  return std::exchange(*at, value);
+}
+template <typename T>
 T atomicOr(T* at, T value) {
   const T before = *at;
   *at |= value;
@@ -109,6 +114,11 @@ inline int __ffs(int bits) {
 }
 inline int __ffsll(long long bits) {
   return __builtin_ffsll(bits);
+}
+/// The upper half of high:low, shifted left by up to 32.
+inline unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned count) {
+  const std::uint64_t both = static_cast<std::uint64_t>(high) << 32 | low;
+  return static_cast<unsigned>(both << std::min(count, 32u) >> 32);
 }
 inline unsigned __float_as_uint(float value) {
   unsigned bits;
