@@ -19,11 +19,23 @@ constexpr unsigned words_max = 2;
 /// Longest list of rivals.
 constexpr unsigned rivals_max = 64;
 /// Rivals that a tile has room for, per row. Lists are whole vectors of list_step; what is left over in the last is
-/// `nobody`.
+/// no_rival.
 constexpr unsigned list_room = tuning::direct_list_room;
-constexpr unsigned list_step = sizeof(uint2) / sizeof(std::uint16_t);
+constexpr unsigned list_step = sizeof(uint4) / sizeof(std::uint16_t);
+/// Vectors that the lists of so many candidates have room for.
+CROWD_HD constexpr std::size_t list_vectors(std::size_t candidates) {
+  return candidates * list_room / list_step;
+}
+static_assert(list_vectors(capacity_max) < 1 << 16);
+
+/// Dead, in the place of a candidate that there is none of.
 constexpr std::uint16_t nobody = capacity_max;
-static_assert(capacity_max * list_room / list_step < 1 << 16);
+/// Kept, in the place of one that beats all that do not count.
+constexpr std::uint16_t nemesis = capacity_max + 1;
+/// A rival on a list is an offset in bytes, of its word among those of all candidates.
+constexpr unsigned list_unit = sizeof(std::uint32_t);
+constexpr std::uint32_t no_rival = nobody * list_unit;
+static_assert(no_rival < 1 << 16);
 
 /// What the map finds out about a candidate; in rank order. Two words, for whole loads and stores.
 class alignas(8) Row {
@@ -36,6 +48,11 @@ class alignas(8) Row {
   /// One with several rivals and no list: there is no room for it, or nobody asks.
   __device__ static Row unlisted(std::uint32_t index, std::uint32_t best, std::uint32_t rank, std::uint32_t from = 0) {
     return Row(index, unlisted_bit | from, best, rank);
+  }
+
+  /// In the place of a candidate that does not count.
+  __device__ static Row absent() {
+    return Row(nobody, 1, nemesis, 0);
   }
 
   __device__ std::uint32_t index() const {
@@ -88,7 +105,7 @@ struct Tally {
 /// Where the map writes.
 struct Found {
   Row* rows;
-  std::uint16_t* lists;
+  uint4* lists;
   Tally* tally;
 };
 
@@ -98,7 +115,7 @@ struct Arrays {
 
   /// `slot`: Frames::slot().
   __device__ Found of(std::uint32_t frame, std::size_t slot) const {
-    return {of_first.rows + slot, of_first.lists + slot * list_room, of_first.tally + frame};
+    return {of_first.rows + slot, of_first.lists + list_vectors(slot), of_first.tally + frame};
   }
 };
 

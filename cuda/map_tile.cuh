@@ -11,30 +11,35 @@
 
 namespace crowd::direct {
 
-/// The first `count` bits.
+/// The first `count` bits of 32.
 __device__ inline std::uint32_t lowest(std::uint32_t count) {
-  return count < 32 ? (1u << count) - 1 : ~0u;
+  return __funnelshift_lc(~0u, 0, count);
 }
 
-/// Counts the columns by how many rows they rank better than, and says which ones that are.
+/// Counts the columns by how many rows they rank better than (or as, of the tile's own), and says which ones that are.
 template <typename Tile, unsigned items>
-__device__ void count_better(Tile& tile, const Job& job, const Columns<items>& columns,
-                             std::uint32_t (&near)[items][Tile::words]) {
-  std::uint32_t below[items] = {};
+__device__ void count_better(Tile& tile, const Columns<items>& columns, std::uint32_t (&near)[items][Tile::words]) {
+  // By offsets in bytes, which take fewer instructions than indices.
+  const auto sorted = [&](std::uint32_t at) {
+    return *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(tile.sorted) + at);
+  };
+  constexpr unsigned size = sizeof tile.sorted[0];
+  std::uint32_t at[items] = {};
 #pragma unroll
   for (unsigned step = Tile::rows_max / 2; step; step /= 2)
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
-      below[k] += tile.sorted[below[k] + step - 1] < columns.key[k] ? step : 0;
+      if (sorted(at[k] + (step - 1) * size) < columns.key[k])
+        at[k] += step * size;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    below[k] += tile.sorted[below[k]] < columns.key[k];
-    atomicAdd(&tile.above[below[k]], 1u);
-    // A column of the tile may rank better than a row of the same score, or not.
-    const bool own = k * blockDim.x + threadIdx.x - job.first < job.rows;
+    if (sorted(at[k]) < columns.key[k])
+      at[k] += size;
+    const std::uint32_t below = at[k] / size;
+    atomicAdd(&tile.above[below], 1u);
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      near[k][w] = own ? ~0u : lowest(below[k] > 32 * w ? below[k] - 32 * w : 0);
+      near[k][w] = lowest(below > 32 * w ? below - 32 * w : 0);
   }
 }
 
@@ -93,6 +98,7 @@ __device__ void drop_settled(const Tile& tile, const Job& job, const Columns<ite
                              std::uint32_t (&near)[items][Tile::words]) {
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w)
+#pragma unroll 1
     for (unsigned r = 0; r < 32; ++r) {
       const std::uint32_t least = 32 * w + r < job.rows ? tile.least[tile.row_at[32 * w + r]] : 0;
 #pragma unroll
@@ -133,7 +139,7 @@ __device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, cons
     near_rows(tile, columns.box[k], rows);
 #pragma unroll
     for (unsigned w = 0; w < words; ++w)
-      near[k][w] &= columns.key[k] ? rows[w] : 0;
+      near[k][w] &= rows[w];
   }
   for (;;) {
     queue_pairs<Tile, items>(tile, near);
@@ -149,6 +155,25 @@ __device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, cons
     drop_settled(tile, job, columns, near);
     __syncthreads();
   }
+}
+
+/// Counts the candidates that rank better than each of a word's rows, by a warp, a row a lane.
+template <typename Tile>
+__device__ void rank_rows(Tile& tile, unsigned word) {
+  const unsigned lane = threadIdx.x % 32;
+  const std::uint32_t r = 32 * word + lane;
+  const std::uint32_t place = tile.place[r];
+  // Columns of the tile with the same score were all counted.
+  std::uint32_t better = 0 - tile.ties[r];
+#pragma unroll
+  for (unsigned w = 0; w < Tile::words; ++w) {
+    const std::uint32_t upto = warp_prefix(tile.above[32 * w + lane + 1]);
+    const std::uint32_t all = __shfl_sync(all_lanes, upto, 31);
+    // What is above no more than `place` rows does not count.
+    const std::uint32_t before = __shfl_sync(all_lanes, upto, static_cast<int>((place - 1) % 32));
+    better += place <= 32 * w ? all : place >= 32 * w + 32 ? 0 : all - before;
+  }
+  tile.rank[r] = better;
 }
 
 /// Finds the rivals of one row or more, and how many candidates rank better. The tile is clear. Ends with a barrier.
@@ -170,8 +195,11 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
   const Columns<items> columns = judge_columns(a, tile, job, raw);
   __syncthreads();
   std::uint32_t near[items][Tile<Plan>::words];
-  count_better(tile, job, columns, near);
+  count_better(tile, columns, near);
   find_rivals(a, tile, job, columns, near);
+  // By the last warps, which have the fewest pairs.
+  for (unsigned word = blockDim.x / 32 - 1 - warp; word < Tile<Plan>::words; word += blockDim.x / 32)
+    rank_rows(tile, word);
   __syncthreads();
 }
 

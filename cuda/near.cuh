@@ -90,14 +90,17 @@ static __noinline__ __device__ bool is_counted_if_odd(float4 b, float score, con
   return standing(b, score, rule, score_threshold) == undecided;
 }
 
-/// standing() == undecided, in few instructions.
-__device__ inline bool is_counted(const float4& b, float score, const PairRule& rule, float score_threshold) {
+/// So are all well-formed boxes but giants and, where there is an offset, those without extent.
+__device__ inline bool is_plain(const float4& b) {
   const float w = b.z - b.x;
   const float h = b.w - b.y;
-  // Which is so for all well-formed boxes but giants and, where there is an offset, those without extent.
-  const bool plain = (w > 0) & (w < INFINITY) & (h > 0) & (h < INFINITY);
+  return (w > 0) & (w < INFINITY) & (h > 0) & (h < INFINITY);
+}
+
+/// standing() == undecided, in few instructions.
+__device__ inline bool is_counted(const float4& b, float score, const PairRule& rule, float score_threshold) {
   const bool high = score >= score_threshold;
-  return plain ? high : is_counted_if_odd(b, score, rule, score_threshold);
+  return is_plain(b) ? high : is_counted_if_odd(b, score, rule, score_threshold);
 }
 
 /// A candidate as the kernels that look at pairs hold it.
@@ -138,7 +141,7 @@ struct Grid {
     return __float2int_rd(at * per);
   }
   __device__ static float centre(float from, float to) {
-    return 0.5f * from + 0.5f * to;
+    return fmaf(0.5f, to, 0.5f * from);
   }
   __device__ std::uint32_t column(int x) const {
     return static_cast<std::uint32_t>(x) & (columns - 1);

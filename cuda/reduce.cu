@@ -19,22 +19,24 @@ __global__ void __launch_bounds__(1024, 1) reduce(Arguments a) {
   extern __shared__ uint4 memory[];
   __shared__ Verdicts shared;
   const std::uint32_t frame = blockIdx.x;
-  clear(carve(memory), shared, a.frames.capacity);
+  clear(carve(memory, a.frames.capacity), shared, a.frames.capacity);
   __syncthreads();
   await_previous();
-  reduce_frame<greedy, items>({a, shared, carve(memory), frame, a.frames.size(frame), a.frames.input(frame),
-                               a.arrays.of(frame, a.frames.slot(frame))});
+  reduce_frame<greedy, items>({a, shared, carve(memory, a.frames.capacity), frame, a.frames.size(frame),
+                               a.frames.input(frame), a.arrays.of(frame, a.frames.slot(frame))});
 }
 
 Arrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
-  return {{carver.take<Row>(total), carver.take<std::uint16_t>(total * list_room), carver.take<Tally>(frames)}};
+  return {{carver.take<Row>(total), carver.take<uint4>(list_vectors(total)), carver.take<Tally>(frames)}};
 }
 
-/// Rows a block of the map: as few as it takes to have all multiprocessors at work.
+/// Rows a block of the map: as few as it takes to have all multiprocessors at work. One of them is left to the reduce
+/// of a single frame, which is there early.
 unsigned tile_for(const Call& call, unsigned processors) {
   const std::uint64_t rows = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
-  return static_cast<unsigned>(std::min<std::uint64_t>((rows + processors - 1) / processors, 32 * words_max));
+  const std::uint64_t blocks = call.frame_count == 1 ? std::max(processors - 1, 1u) : processors;
+  return static_cast<unsigned>(std::min<std::uint64_t>((rows + blocks - 1) / blocks, 32 * words_max));
 }
 
 template <unsigned items>

@@ -13,7 +13,6 @@ namespace crowd::direct {
 template <unsigned items>
 struct Mine {
   Row row[items];
-  std::uint32_t ranked;  ///< how many there are in the frame
 
   __device__ static std::uint32_t rank(unsigned k) {
     return (threadIdx.x / 32 * items + k) * 32 + threadIdx.x % 32;
@@ -21,13 +20,12 @@ struct Mine {
 };
 
 template <unsigned items>
-__device__ Mine<items> load_rows(const View& view, std::uint32_t ranked) {
+__device__ Mine<items> load_rows(const View& view) {
   Mine<items> mine;
-  mine.ranked = ranked;
   const auto* words = reinterpret_cast<const uint2*>(view.found.rows);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    mine.row[k] = Row(mine.rank(k) < view.n ? words[mine.rank(k)] : uint2{0, 0});
+    mine.row[k] = mine.rank(k) < view.n ? Row(words[mine.rank(k)]) : Row::absent();
   return mine;
 }
 
@@ -46,7 +44,7 @@ __device__ unsigned choose(const Mine<items>& mine, const Predicate& is_chosen) 
   unsigned chosen = 0;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    chosen |= static_cast<unsigned>((mine.rank(k) < mine.ranked) & is_chosen(mine.row[k])) << k;
+    chosen |= static_cast<unsigned>(is_chosen(mine.row[k])) << k;
   return chosen;
 }
 
@@ -67,9 +65,8 @@ __device__ inline std::uint32_t lanes_before(unsigned lanes) {
 }
 
 /// Most candidates lose to their best rival right away. The rest is listed, so that every lane has one, and open.
-/// Returns which of the thread's that are.
 template <unsigned items>
-__device__ unsigned list_waiting(const View& view, const Mine<items>& mine) {
+__device__ void list_waiting(const View& view, const Mine<items>& mine) {
   // All have a word to look at, so that no load waits for a condition.
   const unsigned waits =
       choose(mine, [&](const Row& row) { return row.has_rivals() & !view.standing(row.best()).has_kept(); });
@@ -81,13 +78,15 @@ __device__ unsigned list_waiting(const View& view, const Mine<items>& mine) {
   place = __shfl_sync(all_lanes, place, 0);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    if (waits >> k & 1)
-      view.memory.waiting[place + lanes_before(lanes[k])] = mine.row[k];
+    if (waits >> k & 1) {
+      const std::uint32_t own = place + lanes_before(lanes[k]);
+      view.memory.waiting[own] = mine.row[k];
+      view.memory.ranks[own] = static_cast<std::uint16_t>(mine.rank(k));
+      view.announce(mine.row[k].index(), Standing::open(mine.row[k].index()));
+    }
     place += static_cast<std::uint32_t>(__popc(lanes[k]));
   }
   __syncthreads();
-  for_each(mine, waits, [&](const Row& row, std::uint32_t) { view.publish(row.index(), Standing::open()); });
-  return waits;
 }
 
 /// The best-ranked survivor among those who are its only rival or on its list.
@@ -97,7 +96,7 @@ __device__ inline std::uint32_t stand_in_on_list(const View& view, const Row& ro
   const auto* list = reinterpret_cast<const std::uint16_t*>(view.list(row.list()));
   std::uint32_t best = ~0u;
   for (std::uint32_t k = 0; k < row.rivals(); ++k) {
-    const std::uint32_t rival = list[k];
+    const std::uint32_t rival = list[k] / list_unit;
     if (const Standing standing = view.standing(rival); standing.has_kept())
       best = min(best, standing.rank() << 16 | rival);
   }
@@ -147,34 +146,65 @@ __device__ inline void write_report(const View& view, const Tally& tally, std::u
                                tally.low, survivors,      survivors > room ? survivors - room : 0};
 }
 
-/// `survive`: those of the thread's candidates that do. Returns how many there are in all.
+/// The survivors of a warp: of 32 ranks a word.
 template <unsigned items>
-__device__ std::uint32_t write_survivors(const View& view, const Mine<items>& mine, unsigned survive) {
-  const CrowdNmsSurvivors& out = view.a.out;
-  const unsigned lane = threadIdx.x % 32;
+struct Kept {
+  std::uint32_t word[items];
+  std::uint32_t before, all;  ///< how many rank better, and there are in all
+};
+
+template <unsigned items>
+__device__ Kept<items> count_kept(const View& view) {
   const unsigned warp = threadIdx.x / 32;
-  unsigned lanes[items];
-  const std::uint32_t own = count_chosen(survive, lanes);
-  if (lane == 0)
-    view.shared.warp_total[warp] = own;
-  __syncthreads();
-  const std::uint32_t total = lane < blockDim.x / 32 ? view.shared.warp_total[lane] : 0;
-  const std::size_t slot = static_cast<std::size_t>(view.frame) * out.max_survivors;
-  std::uint32_t* survivors = out.survivors + slot;
-  std::uint32_t position = warp_sum(lane < warp ? total : 0);
+  const unsigned lane = threadIdx.x % 32;
+  struct alignas(items * sizeof(std::uint32_t)) Words {
+    std::uint32_t word[items];
+  };
+  const auto* words = reinterpret_cast<const Words*>(view.shared.kept);
+  Kept<items> kept;
+  const Words of_lane = words[lane];
+  const Words own = words[warp];
+  std::uint32_t all = 0;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    if (!lanes[k])
-      continue;
-    const std::uint32_t place = position + lanes_before(lanes[k]);
-    if (survive >> k & 1 && place < out.max_survivors) {
-      survivors[place] = mine.row[k].index();
-      if (rarely(out.members))
-        out.members[slot + place] = view.memory.members[mine.row[k].index()];
-    }
-    position += static_cast<std::uint32_t>(__popc(lanes[k]));
+    all += static_cast<std::uint32_t>(__popc(of_lane.word[k]));
+    kept.word[k] = own.word[k];
   }
-  return warp_sum(total);
+  const std::uint32_t both = warp_sum(all << 16 | (lane < warp ? all : 0));
+  kept.before = both & 0xffff;
+  kept.all = both >> 16;
+  return kept;
+}
+
+/// Calls `what`(place, index) for the thread's survivors, `place` being their rank among survivors.
+template <unsigned items, typename Function>
+__device__ void for_each_kept(const Mine<items>& mine, const Kept<items>& kept, const Function& what) {
+  std::uint32_t begin = kept.before;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    if (kept.word[k] & 1u << threadIdx.x % 32)
+      what(begin + lanes_before(kept.word[k]), mine.row[k].index());
+    begin += static_cast<std::uint32_t>(__popc(kept.word[k]));
+  }
+}
+
+/// Writes survivors in rank order, and whom each stands for.
+template <unsigned items>
+__device__ void write_survivors(const View& view, const Mine<items>& mine, const Kept<items>& kept) {
+  const CrowdNmsSurvivors& out = view.a.out;
+  const std::size_t slot = static_cast<std::size_t>(view.frame) * out.max_survivors;
+  std::uint32_t* const survivors = out.survivors + slot;
+  // Few instructions for the usual case.
+  if (rarely(kept.all > out.max_survivors || out.members))
+    for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) {
+      if (place >= out.max_survivors)
+        return;
+      survivors[place] = index;
+      if (out.members)
+        out.members[slot + place] = view.memory.members[index];
+    });
+  else
+    for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) { survivors[place] = index; });
 }
 
 /// From rows to results, by a thread for as many candidates as `items`; clear() has been here. Who has no rivals
@@ -183,29 +213,36 @@ template <bool greedy, unsigned items>
 __device__ void reduce_frame(const View& view) {
   const Tally tally = view.n ? *view.found.tally : Tally{};
   const std::uint32_t ranked = view.n - tally.malformed - tally.low;
-  const auto mine = load_rows<items>(view, ranked);
+  const auto mine = load_rows<items>(view);
   const auto keep = [&](const Row& row, std::uint32_t rank) { view.publish(row.index(), Standing::kept(rank)); };
-  unsigned survive = choose(mine, [](const Row& row) { return !row.has_rivals(); });
+  const unsigned survive = choose(mine, [](const Row& row) { return !row.has_rivals(); });
   for_each(mine, survive, keep);
+  const unsigned first = threadIdx.x / 32 * items;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    if (const unsigned lanes = __ballot_sync(all_lanes, survive >> k & 1); threadIdx.x % 32 == 0)
+      view.shared.kept[first + k] = lanes;
   __syncthreads();
   if (greedy) {
-    const unsigned waits = list_waiting(view, mine);
+    list_waiting(view, mine);
     if (rarely(view.shared.waiting > blockDim.x))
       decide_many(view);
     else
       decide_few(view);
-#pragma unroll
-    for (unsigned k = 0; k < items; ++k)
-      if (waits >> k & 1)
-        survive |= static_cast<unsigned>(view.standing(mine.row[k].index()).has_kept()) << k;
   }
   if (rarely(view.a.out.stand_ins || view.a.out.members)) {
-    for_each(mine, survive, keep);
+    unsigned survived = 0;
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      survived |= (view.shared.kept[first + k] >> threadIdx.x % 32 & 1) << k;
+    for_each(mine, survived, keep);
     write_stand_ins(view, ranked);
   }
-  const std::uint32_t survivors = write_survivors(view, mine, survive);
-  if (threadIdx.x == 0)
-    write_report(view, tally, survivors);
+  const auto kept = count_kept<items>(view);
+  write_survivors(view, mine, kept);
+  // By a warp that has the fewest survivors.
+  if (threadIdx.x == blockDim.x - 1)
+    write_report(view, tally, kept.all);
 }
 
 }  // namespace crowd::direct

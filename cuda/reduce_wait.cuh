@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Candidates whose best rival does not decide about them wait for the fates of others (resolve.cuh).
-// Few instructions between the barriers are what counts here: one warp's look takes longer than all warps' issue slots.
+// Few instructions are what counts here: one warp's look takes longer than all warps' issue slots.
 #pragma once
 
 #include "reduce_view.cuh"
@@ -10,9 +10,8 @@
 namespace crowd::direct {
 
 /// A candidate that waits is a row of its own, which changes as it learns:
-///  * once it is tied to another, or decided where many wait, it has no rivals but a Standing in their place;
-///  * if it is_unlisted(), rivals before `from` do not matter any more but for `best`, which is not known dead;
-///  * where many wait, most of them do not look while `best`, which may be any of their rivals then, is open.
+///  * where many wait, once it is tied to another, or decided, it has no rivals but a Standing in their place;
+///  * if it is_unlisted(), rivals before `from` do not matter any more but for `best`, which is not known dead.
 __device__ inline Row with_standing(const Row& row, Standing standing) {
   return Row(row.index(), 0, standing.word() & 0xffff, standing.word() >> 16);
 }
@@ -23,70 +22,60 @@ __device__ inline Standing standing_of(const Row& row) {
 }
 
 /// What a candidate knows by the one that it is tied to.
-__device__ inline Standing follow(const View& view, Standing tied) {
-  return tied.follow(view.standing(tied.index()));
+__device__ inline Standing follow(const View& view, Standing tie) {
+  return view.standing(tie.index()).follow(tie);
 }
-
-/// Some of the rivals on a list, and `nobody`.
-struct Part {
-  static constexpr unsigned vectors = 3;
-  uint2 vector[vectors];
-
-  template <typename Function>
-  __device__ void for_each(const Function& what) const {
-#pragma unroll
-    for (const uint2& it : vector) {
-      what(it.x & 0xffff);
-      what(it.x >> 16);
-      what(it.y & 0xffff);
-      what(it.y >> 16);
-    }
-  }
-};
 
 /// Vectors of the list of a candidate that has one; none of others.
 __device__ inline std::uint32_t vectors_of(const Row& row) {
   return row.is_listed() ? ceil_div(row.rivals(), list_step) : 0;
 }
 
-/// Vectors from number `from` on.
-__device__ inline Part load_part(const View& view, const Row& row, std::uint32_t from) {
-  constexpr std::uint32_t two = nobody | nobody << 16;
-  const std::uint32_t count = vectors_of(row);
-  const uint2* list = view.list(row.list());
+/// The sum of the standings of the rivals in a vector of a list, and `sum`.
+__device__ inline std::uint32_t add_vector(const View& view, const uint4& vector, std::uint32_t sum) {
+  const auto add = [&](std::uint32_t two) {
+    sum += view.standing_at(two & 0xffff).word();
+    sum += view.standing_at(two >> 16).word();
+  };
+  add(vector.x);
+  add(vector.y);
+  add(vector.z);
+  add(vector.w);
+  return sum;
+}
+
+/// The first vectors of a list.
+struct Part {
+  static constexpr unsigned vectors = 3;
+  uint4 vector[vectors];
+};
+
+__device__ inline Part load_first(const View& view, const Row& row, std::uint32_t vectors) {
+  const uint4* list = view.list(row.list());
   Part part;
 #pragma unroll
   for (unsigned p = 0; p < Part::vectors; ++p)
-    part.vector[p] = from + p < count ? list[from + p] : uint2{two, two};
+    if (p < vectors)
+      part.vector[p] = list[p];
   return part;
 }
 
-/// The first vectors; of a candidate with one rival, that.
-__device__ inline Part load_first(const View& view, const Row& row) {
-  Part part = load_part(view, row, 0);
-  if (row.has_one_rival())
-    part.vector[0].x = nobody << 16 | row.best();
-  return part;
+/// The sum of the standings of the rivals on a list, from vector number `from` on, and `sum`.
+__device__ inline std::uint32_t add_list(const View& view, const Row& row, std::uint32_t from, std::uint32_t vectors,
+                                         std::uint32_t sum) {
+  for (std::uint32_t k = from; k < vectors; ++k)
+    sum = add_vector(view, view.list(row.list())[k], sum);
+  return sum;
 }
 
 /// Sums up the standings of the rivals on a list, which begins with `first`.
-__device__ inline Standing look_at_list(const View& view, const Row& row, const Part& first) {
+__device__ inline Standing look_at_list(const View& view, const Row& row, const Part& first, std::uint32_t vectors) {
   std::uint32_t sum = 0;
-  const auto add = [&](std::uint32_t rival) { sum += view.standing(rival).word(); };
-  first.for_each(add);
-  for (std::uint32_t k = Part::vectors; k < vectors_of(row); k += Part::vectors)
-    load_part(view, row, k).for_each(add);
-  return Standing(sum);
-}
-
-/// The one on a list that is open.
-__device__ inline std::uint32_t find_open(const View& view, const Row& row) {
-  std::uint32_t open = nobody;
-  for (std::uint32_t k = 0; k < vectors_of(row); k += Part::vectors)
-    load_part(view, row, k).for_each([&](std::uint32_t rival) {
-      open = view.standing(rival).is_open() ? rival : open;
-    });
-  return open;
+#pragma unroll
+  for (unsigned p = 0; p < Part::vectors; ++p)
+    if (p < vectors)
+      sum = add_vector(view, first.vector[p], sum);
+  return Standing(add_list(view, row, Part::vectors, vectors, sum));
 }
 
 /// A candidate and its rank; `nobody` for none.
@@ -117,7 +106,7 @@ __device__ inline Hit search(const View& view, std::uint32_t index, std::uint32_
 /// Warps search for those of their lanes that have no list, from the rank on that they got to. A rival found that is
 /// not kept is what they wait for then.
 __device__ inline Standing search_all(const View& view, bool searches, Row& row) {
-  Standing then = Standing::open();
+  Standing then = Standing::open(row.index());
   for (unsigned todo = __ballot_sync(all_lanes, searches); todo; todo &= todo - 1) {
     const int whose = __ffs(static_cast<int>(todo)) - 1;
     const Hit hit = search(view, __shfl_sync(all_lanes, row.index(), whose), __shfl_sync(all_lanes, row.from(), whose),
@@ -145,46 +134,42 @@ __device__ inline Standing look_for_any(const View& view, Row& row, bool mine, S
   return then;
 }
 
-/// One look at the rivals on a list, which begins with `first`. `links`: who has a single one left becomes tied to it.
-__device__ inline Standing look_at_all(const View& view, const Row& row, const Part& first, bool links) {
-  const Standing rivals = look_at_list(view, row, first);
-  if (rivals.has_kept())
-    return Standing::dead();
-  if (rivals.all_dead())
-    return Standing::kept();
-  if (!links || !rivals.has_one_open())
-    return Standing::open();
-  return follow(view, Standing::tied(row.has_one_rival() ? row.best() : find_open(view, row)));
+/// What a candidate knows by the sum of its rivals' standings. Who has a single one left is tied to what that is.
+__device__ inline Standing judge(const Row& row, Standing rivals) {
+  const bool open = !rivals.has_kept() && !rivals.all_dead() && !rivals.has_one_open();
+  return open ? Standing::open(row.index()) : rivals.beaten();
 }
 
-/// All look, then all say what they have seen, until every fate is decided. A thread each is enough for those that
-/// wait. Ends: the best-ranked candidate that is open has no open rival.
+/// Each looks until its fate is decided, at its own pace: whatever it sees is true, and stays so. A thread each is
+/// enough for those that wait. Ends: the best-ranked candidate that is open has no open rival.
 __device__ inline void decide_few(const View& view) {
-  // Most are decided by then, and to find out who is tied to whom takes longer than a look.
-  constexpr unsigned looks_without_links = 3;
   bool open = threadIdx.x < view.shared.waiting;
-  Row row = open ? view.memory.waiting[threadIdx.x] : Row(uint2{0, 0});
-  const Part first = load_first(view, row);
-  for (unsigned turn = 0; __syncthreads_or(open); ++turn) {
-    Standing then = Standing::open();
-    if (__any_sync(all_lanes, open)) {
-      const bool is_unlisted = open && row.is_unlisted();
-      if (open && row.has_rivals())
-        then = look_at_all(view, row, first, turn >= looks_without_links);
-      else if (open)
-        then = follow(view, standing_of(row));
-      then = look_for_any(view, row, is_unlisted, then);
-      if (then.is_tied())
-        row = with_standing(row, then);
+  Row row = open ? view.memory.waiting[threadIdx.x] : Row::absent();
+  std::uint32_t vectors = vectors_of(row);
+  const Part first = load_first(view, row, vectors);
+  Standing known = Standing::open(row.index());
+  Standing tie = row.has_one_rival() ? Standing::beaten_by(row.best()) : known;
+  while (__any_sync(all_lanes, open)) {
+    Standing then = known;
+    const bool is_unlisted = open && row.is_unlisted();
+    if (vectors)
+      then = judge(row, look_at_list(view, row, first, vectors));
+    else if (open && !is_unlisted)
+      then = follow(view, tie);
+    then = look_for_any(view, row, is_unlisted, then);
+    if (then.word() != known.word()) {
+      view.announce(row.index(), then);
+      known = tie = then;
+      vectors = 0;
+      open = then.is_open();
+      if (then.has_kept())
+        view.keep(threadIdx.x);
     }
-    __syncthreads();
-    if (open)
-      view.publish(row.index(), then);
-    open &= then.is_open();
   }
+  __syncthreads();
 }
 
-/// The same if there are more, who keep what they have seen in their rows.
+/// The same if there are more, who keep what they have seen in their rows. All look, then all say what they have seen.
 __device__ inline void decide_many(const View& view) {
   const std::uint32_t waiting = view.shared.waiting;
   const auto waits = [](const Row& row) { return row.has_rivals() || standing_of(row).is_open(); };
@@ -192,24 +177,23 @@ __device__ inline void decide_many(const View& view) {
   while (__syncthreads_or(open)) {
     for (std::uint32_t base = 0; base < waiting; base += blockDim.x) {
       const std::uint32_t number = base + threadIdx.x;
-      Row row = number < waiting ? view.memory.waiting[number] : with_standing(Row(uint2{0, 0}), Standing::dead());
+      Row row = number < waiting ? view.memory.waiting[number] : with_standing(Row::absent(), Standing::dead());
       const bool mine = waits(row);
-      const bool looks = mine && row.is_listed() && !view.standing(row.best()).is_open();
       const bool is_unlisted = mine && row.is_unlisted();
-      Standing then = Standing::open();
-      if (looks)
-        then = look_at_all(view, row, load_first(view, row), true);
+      Standing then = Standing::open(row.index());
+      if (mine && row.is_listed())
+        then = judge(row, Standing(add_list(view, row, 0, vectors_of(row), 0)));
       else if (mine && row.has_one_rival())
-        then = follow(view, Standing::tied(row.best()));
+        then = view.standing(row.best()).beaten();
       else if (mine && !row.has_rivals())
         then = follow(view, standing_of(row));
       then = look_for_any(view, row, is_unlisted, then);
-      if (then.is_tied() || !then.is_open())
+      if (then.word() != Standing::open(row.index()).word())
         row = with_standing(row, then);
-      else if (looks)
-        row = Row(row.index(), row.rivals(), find_open(view, row), row.list());
       if (mine)
         view.memory.waiting[number] = row;
+      if (mine && then.has_kept())
+        view.keep(number);
     }
     __syncthreads();
     open = 0;

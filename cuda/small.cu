@@ -29,7 +29,7 @@ struct Shared {
   // Of the first block alone:
   Tally tally;
   Row rows[capacity];
-  alignas(sizeof(uint2)) std::uint16_t lists[group * 32 * list_room];
+  uint4 lists[list_vectors(group * 32)];
 };
 
 constexpr std::size_t shared_bytes = (sizeof(Shared<true>) + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(threads_max, 1) small(Arguments a) {
   const auto cluster = cooperative_groups::this_cluster();
   const unsigned part = cluster.block_rank();
   const std::uint32_t frame = blockIdx.x / group;
-  const Memory own = carve(memory + shared_bytes / sizeof(uint4));
+  const Memory own = carve(memory + shared_bytes / sizeof(uint4), capacity);
   clear(shared.tile);
   if (part == 0)
     clear(own, shared.verdicts, a.frames.capacity);

@@ -44,13 +44,12 @@ struct Tile {
   std::uint32_t sorted[rows_max];     ///< keys, ascending
   std::uint32_t row_at[rows_max];     ///< whose they are
   std::uint32_t place[rows_max];      ///< where the row's key is among these
-  std::uint32_t ties[rows_max];       ///< rows before it that have the same key
+  std::uint32_t ties[rows_max];       ///< rows from it on that have the same key
   std::uint32_t above[rows_max + 1];  ///< columns that rank better than so many rows of these, and no more
   std::int32_t label[rows_max];
   std::uint32_t rivals[rows_max];
   std::uint32_t best[rows_max];  ///< the best rival by its key's upper bits, that is nearly the best: bits, ~index
-  alignas(sizeof(uint2)) std::uint16_t list[rows_max][rivals_max];
-  std::uint16_t begin[rows_max];    ///< where the list goes among those of the tile, or not_listed
+  alignas(sizeof(uint4)) std::uint16_t list[rows_max][rivals_max];
   std::uint32_t queue[queue_room];  ///< row * capacity_max + column
   std::uint32_t queued;             ///< that asked for a place in the queue
   std::uint32_t rank[rows_max];
@@ -67,14 +66,14 @@ struct Job {
 template <unsigned items>
 struct Columns {
   float4 box[items];
-  /// score_key(), one more for columns before the tile: greater than the row's if the column ranks better, but for
-  /// equal scores within the tile. 0 if it does not count.
+  /// score_key(), one more for columns of the tile and before: greater than a row's if the column ranks better, and if
+  /// it is of the tile and has the same score. 0 if it does not count.
   std::uint32_t key[items];
 };
 
 /// A candidate as it lies in memory; by default one that does not count.
 struct Raw {
-  float4 box{};
+  float4 box{0, 0, 1, 1};
   float score = NAN;
 };
 
@@ -82,27 +81,59 @@ __device__ inline Raw load(const Arguments& a, std::size_t at) {
   return {a.frames.boxes[at], a.frames.scores[at]};
 }
 
+/// Tallies a thread's columns that do not count.
+template <typename Tile>
+__device__ void tally_columns(const Arguments& a, Tile& tile, const Job& job) {
+#pragma unroll 1
+  for (std::uint32_t i = threadIdx.x; i < job.n; i += blockDim.x) {
+    const Raw raw = load(a, job.input + i);
+    const State state = standing(raw.box, raw.score, a.rule, a.score_threshold);
+    if (state != undecided)
+      atomicAdd(state == invalid ? &tile.tally.malformed : &tile.tally.low, 1u);
+  }
+}
+
+/// Which of a thread's columns count, a bit each, the long way.
+__device__ inline unsigned counted_columns(const float4* boxes, const float* scores, std::uint32_t n, float offset,
+                                           float score_threshold) {
+  unsigned counted = 0;
+  unsigned bit = 1;
+#pragma unroll 1
+  for (std::uint32_t i = threadIdx.x; i < n; i += blockDim.x, bit *= 2)
+    if (is_well_formed(as_box(boxes[i]), offset) && scores[i] >= score_threshold)
+      counted |= bit;
+  return counted;
+}
+
 /// Makes columns of what was loaded.
 template <typename Tile, unsigned items>
 __device__ Columns<items> judge_columns(const Arguments& a, Tile& tile, const Job& job, const Raw (&raw)[items]) {
   Columns<items> columns;
-  bool odd = false;
+  bool plain = true;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    const std::uint32_t i = k * blockDim.x + threadIdx.x;
-    const bool counts = is_counted(raw[k].box, raw[k].score, a.rule, a.score_threshold);
     columns.box[k] = raw[k].box;
-    columns.key[k] = counts ? number_key(raw[k].score) + (i < job.first) : 0;
-    odd |= !counts & (i < job.n);
+    columns.key[k] = number_key(raw[k].score) + (k * blockDim.x + threadIdx.x < job.first + job.rows);
+    plain &= is_plain(raw[k].box);
   }
-  // One block of the frame says how many do not count.
-  if (odd && job.first == 0)
+  if (plain) {
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
-      if (k * blockDim.x + threadIdx.x < job.n && !columns.key[k])
-        atomicAdd(standing(raw[k].box, raw[k].score, a.rule, a.score_threshold) == invalid ? &tile.tally.malformed
-                                                                                           : &tile.tally.low,
-                  1u);
+      columns.key[k] = raw[k].score >= a.score_threshold ? columns.key[k] : 0;
+  } else {
+    const unsigned counted = counted_columns(a.frames.boxes + job.input, a.frames.scores + job.input, job.n,
+                                             a.rule.overlap.offset, a.score_threshold);
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      columns.key[k] = counted >> k & 1 ? columns.key[k] : 0;
+  }
+  // One block of the frame says how many do not count.
+  bool all = true;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    all &= (columns.key[k] != 0) | (k * blockDim.x + threadIdx.x >= job.n);
+  if (!all && job.first == 0)
+    tally_columns(a, tile, job);
   return columns;
 }
 

@@ -103,22 +103,22 @@ __device__ void sort_rows(Tile& tile, const Job& job) {
   for (std::uint32_t base = threadIdx.x / 32 * (32 / threads); base < job.rows; base += blockDim.x / threads) {
     const std::uint32_t r = base + threadIdx.x % 32 / threads;
     const std::uint32_t mine = tile.key[r];
-    std::uint32_t less = 0;
+    std::uint32_t upto = 0;
     std::uint32_t ties = 0;
 #pragma unroll
     for (unsigned k = 0; k < keys; ++k) {
-      less += key[k] < mine;
-      ties += key[k] == mine && threads * k + own < r;
+      upto += key[k] <= mine;
+      ties += key[k] == mine && threads * k + own >= r;
     }
     if constexpr (threads == 32) {
-      less = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, less)));
+      upto = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, upto)));
       ties = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, ties)));
     } else {
-      const std::uint32_t both = group_sum<threads>(less | ties << 16);
-      less = both & 0xffff;
+      const std::uint32_t both = group_sum<threads>(upto | ties << 16);
+      upto = both & 0xffff;
       ties = both >> 16;
     }
-    const std::uint32_t place = less + ties;
+    const std::uint32_t place = upto - ties;
     if (own == 0 && r < job.rows) {
       tile.sorted[place] = mine;
       tile.row_at[place] = r;

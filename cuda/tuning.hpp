@@ -24,7 +24,7 @@ constexpr unsigned small_capacity = 256;
 constexpr unsigned small_group = 8;
 /// Rivals that the workspace has room for, per candidate; 48 bytes of the 64 that it may have. Who finds no room has to
 /// search; with 20, three of 4096 crowded candidates of equal score did.
-constexpr unsigned direct_list_room = 24;
+constexpr unsigned direct_list_room = 28;
 
 /// Staged path (staged.cu): threads of a block.
 constexpr unsigned staged_block = 256;
