@@ -22,8 +22,8 @@ constexpr unsigned direct_capacity = 4096;
 /// Frames of up to this capacity are left to one cluster of so many blocks (small.cu).
 constexpr unsigned small_capacity = 256;
 constexpr unsigned small_group = 8;
-/// Rivals that the workspace has room for, per candidate; 48 bytes of the 64 that it may have. Who finds no room has to
-/// search; with 20, three of 4096 crowded candidates of equal score did.
+/// Rivals that the workspace has room for, per candidate; 56 bytes of the 64 that it may have. Who finds no room has to
+/// search; with 20 in lists padded to 4 three of 4096 crowded candidates of equal score did. (They are padded to 8 now.)
 constexpr unsigned direct_list_room = 28;
 
 /// Staged path (staged.cu): threads of a block.
