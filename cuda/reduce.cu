@@ -32,10 +32,11 @@ Arrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity)
 }
 
 /// Rows a block of the map: as few as it takes to have all multiprocessors at work. One of them is left to the reduce
-/// of a single frame, which is there early.
-unsigned tile_for(const Call& call, unsigned processors) {
+/// of a single frame, where it starts early (launch_early()).
+unsigned tile_for(const Call& call, const Device& device) {
   const std::uint64_t rows = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
-  const std::uint64_t blocks = call.frame_count == 1 ? std::max(processors - 1, 1u) : processors;
+  const bool leave_one = device.hopper && call.frame_count == 1 && device.processors > 1;
+  const std::uint64_t blocks = device.processors - (leave_one ? 1 : 0);
   return static_cast<unsigned>(std::min<std::uint64_t>((rows + blocks - 1) / blocks, 32 * words_max));
 }
 
@@ -81,7 +82,7 @@ bool launch_direct(const Call& call, Carver carver) {
                                     call.out,
                                     pair_rule(call.rule(), call.by_class()),
                                     call.params.score_threshold,
-                                    direct::tile_for(call, device.processors),
+                                    direct::tile_for(call, device),
                                     call.params.method != CROWD_NMS_GREEDY && !call.out.stand_ins && !call.out.members};
   if (capacity <= tuning::small_capacity && device.hopper) {
     direct::launch_small(call, arguments);

@@ -9,8 +9,8 @@
 namespace crowd::direct {
 
 /// No place for a list.
-constexpr std::uint16_t not_listed = 0xffff;
-static_assert(32 * words_max * list_room < not_listed);
+constexpr std::uint32_t not_listed = 0xffff;
+static_assert(list_vectors(32 * words_max) < not_listed);
 /// Strips along an axis, a power of two. They repeat themselves over the plane.
 constexpr unsigned strip_count = 512;
 /// Pairs that a block queues at a time, for each of its warps.
@@ -45,7 +45,7 @@ struct Tile {
   std::uint32_t row_at[rows_max];     ///< whose they are
   std::uint32_t place[rows_max];      ///< where the row's key is among these
   std::uint32_t ties[rows_max];       ///< rows from it on that have the same key
-  std::uint32_t above[rows_max + 1];  ///< columns that rank better than so many rows of these, and no more
+  std::uint32_t above[rows_max + 1];  ///< columns that rank better than so many rows of these, or as, and no more
   std::int32_t label[rows_max];
   std::uint32_t rivals[rows_max];
   std::uint32_t best[rows_max];  ///< the best rival by its key's upper bits, that is nearly the best: bits, ~index
@@ -73,7 +73,8 @@ struct Columns {
 
 /// A candidate as it lies in memory; by default one that does not count.
 struct Raw {
-  float4 box{0, 0, 1, 1};
+  // Plain, and hardly in a strip.
+  float4 box{0, 0, 1e-30f, 1e-30f};
   float score = NAN;
 };
 
