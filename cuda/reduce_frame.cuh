@@ -188,7 +188,7 @@ __device__ void for_each_kept(const Mine<items>& mine, const Kept<items>& kept, 
   }
 }
 
-/// Writes survivors in rank order, and whom each stands for.
+/// Writes survivors in rank order, and how many each stands for.
 template <unsigned items>
 __device__ void write_survivors(const View& view, const Mine<items>& mine, const Kept<items>& kept) {
   const CrowdNmsSurvivors& out = view.a.out;

@@ -102,6 +102,7 @@ struct Memory {
 
 /// For each index, `nobody` and `nemesis`; an even number.
 constexpr unsigned standings = capacity_max + 2;
+static_assert(standings * sizeof(std::uint32_t) % alignof(Row) == 0);
 
 CROWD_HD constexpr std::size_t memory_bytes(unsigned capacity) {
   return standings * sizeof(std::uint32_t) + capacity * (sizeof(Row) + sizeof(std::uint16_t));

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Candidates whose best rival does not decide about them wait for the fates of others (resolve.cuh).
-// Few instructions are what counts here: one warp's look takes longer than all warps' issue slots.
+// A look is bound by loads from shared memory where many look, and by one warp's instructions where few do.
 #pragma once
 
 #include "reduce_view.cuh"

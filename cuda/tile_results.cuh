@@ -74,6 +74,7 @@ __device__ void write_vector(const Tile& tile, std::uint32_t r, std::uint32_t k,
 }
 
 constexpr std::uint32_t row_vectors = rivals_max / list_step;
+static_assert(rivals_max % list_step == 0 && 32 % row_vectors == 0);
 
 /// Writes lists, a vector a lane, as many lanes a row as vectors may be. Returns where they begin.
 template <typename Tile>
