@@ -23,7 +23,7 @@ constexpr unsigned direct_capacity = 4096;
 constexpr unsigned small_capacity = 256;
 constexpr unsigned small_group = 8;
 /// Rivals that the workspace has room for, per candidate; 56 bytes of the 64 that it may have. Who finds no room has to
-/// search; with 20 in lists padded to 4 three of 4096 crowded candidates of equal score did. (They are padded to 8 now.)
+/// search. With 20 in lists padded to 4, three of 4096 crowded candidates of equal score did. They are padded to 8 now.
 constexpr unsigned direct_list_room = 28;
 
 /// Staged path (staged.cu): threads of a block.
