@@ -28,6 +28,9 @@ CROWD_HD constexpr std::size_t list_vectors(std::size_t candidates) {
 }
 static_assert(list_vectors(capacity_max) < 1 << 16);
 
+/// Whole vectors in a candidate's share of that.
+constexpr unsigned list_share = list_room / list_step;
+
 /// Dead, in the place of a candidate that there is none of.
 constexpr std::uint16_t nobody = capacity_max;
 /// Kept, in the place of one that beats all that do not count.
@@ -127,6 +130,24 @@ struct Arguments {
   float score_threshold;
   unsigned tile;     ///< rows of a block of the map
   bool first_rival;  ///< that there is one is all that is asked for: map-reduce without stand-ins and members
+};
+
+/// Where a frame is and how large: known before await_previous(), unless counts or offsets are on the device. Then all
+/// of the capacity counts.
+struct Extent {
+  std::size_t input;
+  std::uint32_t n;
+  std::uint32_t on_device;
+
+  __device__ Extent(const Frames& frames, std::uint32_t frame)
+      : input(at_hand(frames.slot(frame))),
+        n(at_hand(frames.capacity)),
+        on_device(at_hand(static_cast<std::uint32_t>(frames.counts || frames.offsets))) {}
+  /// After await_previous(), if `on_device`.
+  __device__ void load(const Frames& frames, std::uint32_t frame) {
+    n = frames.size(frame);
+    input = frames.input(frame);
+  }
 };
 
 __device__ inline Candidate fetch(const Arguments& a, std::size_t input, std::uint32_t index) {

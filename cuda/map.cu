@@ -17,13 +17,21 @@ __global__ void __launch_bounds__(threads_max, 1) map(Arguments a) {
   __shared__ Tile<Plan> tile;
   const std::uint32_t frame = blockIdx.y;
   clear(tile);
+  Extent extent(a.frames, frame);
+  const std::uint32_t first = at_hand(blockIdx.x * a.tile);
+  std::uint32_t rows = at_hand(min(a.tile, extent.n - first));
   __syncthreads();
   await_previous();
-  const std::uint32_t n = a.frames.size(frame);
-  const std::uint32_t first = blockIdx.x * a.tile;
-  if (first >= n)
-    return;
-  const Job job{a.frames.input(frame), n, first, min(a.tile, n - first)};
+  if (extent.on_device) {
+    extent.load(a.frames, frame);
+    if (first >= extent.n) {
+      if (first == 0)
+        write_none(a.arrays.of(frame, a.frames.slot(frame)), a.frames.capacity);
+      return;
+    }
+    rows = min(a.tile, extent.n - first);
+  }
+  const Job job{extent.input, extent.n, first, rows};
   map_tile(a, tile, job);
   write_rows(a, tile, job, a.arrays.of(frame, a.frames.slot(frame)));
 }

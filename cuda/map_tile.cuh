@@ -11,64 +11,86 @@
 
 namespace crowd::direct {
 
-/// The first `count` bits of 32.
-__device__ inline std::uint32_t lowest(std::uint32_t count) {
-  return __funnelshift_lc(~0u, 0, count);
-}
-
 /// Counts the columns by how many rows they rank better than (or as, of the tile's own), and says which ones that are.
 template <typename Tile, unsigned items>
 __device__ void count_better(Tile& tile, const Columns<items>& columns, std::uint32_t (&near)[items][Tile::words]) {
-  // By offsets in bytes, which take fewer instructions than indices.
-  const auto sorted = [&](std::uint32_t at) {
-    return *reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(tile.sorted) + at);
-  };
-  constexpr unsigned size = sizeof tile.sorted[0];
-  std::uint32_t at[items] = {};
+  const SharedWords begin(tile.sorted);
+  SharedWords at[items];
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    at[k] = begin;
 #pragma unroll
   for (unsigned step = Tile::rows_max / 2; step; step /= 2)
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
-      if (sorted(at[k] + (step - 1) * size) < columns.key[k])
-        at[k] += step * size;
+      if (at[k][step - 1] < columns.key[k])
+        at[k] += step;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    if (at[k][0] < columns.key[k])
+      at[k] += 1;
+      // Only now, since no load goes before an atomic that it comes after.
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    if (sorted(at[k]) < columns.key[k])
-      at[k] += size;
-    const std::uint32_t below = at[k] / size;
-    atomicAdd(&tile.above[below], 1u);
+    const std::uint32_t below = at[k] - begin;
+    atomicAdd(tile.above + below, 1u);
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
       near[k][w] = lowest(below > 32 * w ? below - 32 * w : 0);
   }
 }
 
-/// Takes down that column `i` beats row `r`.
+/// Takes down that column `i` beats the row at `place`.
 template <typename Tile>
-__device__ void add_rival(const Arguments& a, Tile& tile, std::uint32_t r, std::uint32_t i, std::uint32_t key) {
-  const std::uint32_t place = atomicAdd(&tile.rivals[r], 1u);
-  atomicMax(&tile.best[r], key / capacity_max * capacity_max + (capacity_max - 1 - i));
-  if (place < rivals_max)
-    tile.list[r][place] = static_cast<std::uint16_t>(i);
+__device__ void add_rival(const Arguments& a, Tile& tile, const Job& job, std::uint32_t place, std::uint32_t i) {
+  const std::uint32_t number = atomicAdd(&tile.rivals[place], 1u);
+  const std::uint32_t key = number_key(a.frames.scores[job.input + i]);
+  atomicMax(&tile.best[place], key / capacity_max * capacity_max + (capacity_max - 1 - i));
+  if (number < rivals_max)
+    tile.list[place][number] = static_cast<std::uint16_t>(i * list_unit);
+  if (rarely(number >= list_share * list_step))
+    tile.crowded = 1;
   // More than the list holds: but for the best, there is nothing to be learned any more.
-  if (a.first_rival || place >= rivals_max)
-    atomicMax(&tile.least[r], a.first_rival ? ~0u : key);
+  if (a.first_rival || number >= rivals_max)
+    atomicMax(&tile.least[place], a.first_rival ? ~0u : key);
 }
 
-/// Whether column `i` beats row `r`, which is near it; if so, takes that down.
+/// Whether column `i` ranks better than the row `r` at `place`, with which it was queued: of the tile's own columns
+/// those of the same score were, too, and the row itself.
 template <typename Tile>
-__device__ void test_pair(const Arguments& a, Tile& tile, const Job& job, std::uint32_t r, std::uint32_t i) {
-  const Raw column = load(a, job.input + i);
-  const std::uint32_t key = number_key(column.score);
-  const bool better = key > tile.key[r] || (key == tile.key[r] && i < job.first + r);
+__device__ bool is_better(const Tile& tile, const Job& job, std::uint32_t place, std::uint32_t r, std::uint32_t i) {
+  const std::uint32_t other = i - job.first;
+  return other >= job.rows || other < r || tile.key[other] > tile.sorted[place];
+}
+
+/// Whether column `i` beats the row at `place`, which is near it; if so, takes that down.
+template <typename Tile>
+__device__ void test_pair(const Arguments& a, Tile& tile, const Job& job, std::uint32_t place, std::uint32_t i) {
+  const std::uint32_t r = tile.row_at[place];
+  const float4 column = a.frames.boxes[job.input + i];
+  const float4 row = tile.box[r];
   PairRule rule = a.rule;
   if (Tile::bounded) {
     rule.overlap.metric = CROWD_NMS_IOU;
     rule.apart_too = false;
   }
-  if (better && suppresses(column.box, tile.box[r], rule) &&
+  if (suppresses(column, row, rule) && is_better(tile, job, place, r, i) &&
       (!rule.by_class || a.frames.classes[job.input + i] == tile.label[r]))
-    add_rival(a, tile, r, i, key);
+    add_rival(a, tile, job, place, i);
+}
+
+/// Tests the pairs in the queue.
+template <typename Tile>
+__device__ void test_pairs(const Arguments& a, Tile& tile, const Job& job, std::uint32_t count) {
+  // Most threads have one at most: asked for before it is known whether there is one.
+  static_assert(queued_a_warp >= 32);
+  std::uint32_t pair = tile.queue[threadIdx.x];
+  for (std::uint32_t q = threadIdx.x; q < count; pair = tile.queue[q]) {
+    test_pair(a, tile, job, pair / capacity_max, pair % capacity_max);
+    q += blockDim.x;
+    if (q >= count)
+      return;
+  }
 }
 
 /// The rows of a word that have marked any of these strips.
@@ -80,31 +102,47 @@ __device__ inline std::uint32_t marked(const std::uint32_t* near, float from, fl
   return rows;
 }
 
-/// The rows of each word that a column may beat, going by where it lies.
+/// Drops the rows of each word that a column cannot beat, going by where it lies.
 template <typename Tile>
-__device__ void near_rows(const Tile& tile, const float4& b, std::uint32_t (&rows)[Tile::words]) {
-  const PerUnit& strips = tile.strips;
-  const std::uint32_t x = static_cast<std::uint32_t>(Grid::along(Grid::centre(b.x, b.z), strips.x)) % strip_count;
-  const std::uint32_t y = static_cast<std::uint32_t>(Grid::along(Grid::centre(b.y, b.w), strips.y)) % strip_count;
+__device__ void drop_far(const Tile& tile, const PerUnit& strips, const float4& b, std::uint32_t (&rows)[Tile::words]) {
+  if (Tile::bounded) {
+    const float x = strip_at(b.x + b.z, strips.x);
+    const float y = strip_at(b.y + b.w, strips.y);
 #pragma unroll
-  for (unsigned w = 0; w < Tile::words; ++w)
-    rows[w] = Tile::bounded ? tile.near[0][w][x] & tile.near[1][w][y]
-                            : marked(tile.near[0][w], b.x, b.z, strips.x) & marked(tile.near[1][w], b.y, b.w, strips.y);
+    for (unsigned w = 0; w < Tile::words; ++w)
+      rows[w] &= strip_word(tile.near[0][w], x);
+      // Few lanes ask for these, which meet in fewer banks.
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      if (rows[w])
+        rows[w] &= strip_word(tile.near[1][w], y);
+  } else {
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      rows[w] &= marked(tile.near[0][w], b.x, b.z, strips.x) & marked(tile.near[1][w], b.y, b.w, strips.y);
+  }
 }
 
 /// Drops pairs that do not matter any more.
 template <typename Tile, unsigned items>
-__device__ void drop_settled(const Tile& tile, const Job& job, const Columns<items>& columns,
+__device__ void drop_settled(const Tile& tile, const Columns<items>& columns,
                              std::uint32_t (&near)[items][Tile::words]) {
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w)
 #pragma unroll 1
     for (unsigned r = 0; r < 32; ++r) {
-      const std::uint32_t least = 32 * w + r < job.rows ? tile.least[tile.row_at[32 * w + r]] : 0;
+      const std::uint32_t least = tile.least[32 * w + r];
 #pragma unroll
       for (unsigned k = 0; k < items; ++k)
         near[k][w] &= ~(static_cast<unsigned>(columns.key[k] < least) << r);
     }
+}
+
+/// Takes one of the rows near a column, if there is one, off those and queues it.
+__device__ inline void queue_pair(SharedWords& to, std::uint32_t& near, std::uint32_t word, std::uint32_t column) {
+  const std::uint32_t bit = highest(near);
+  to.append_if(near, (32 * word + bit) * capacity_max + column);
+  near &= lowest(bit);
 }
 
 /// Queues pairs of columns with the rows near them, as many as there is room for, and forgets these. Whatever the order
@@ -117,63 +155,75 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
       own += static_cast<std::uint32_t>(__popc(near[k][w]));
-  std::uint32_t place = take_places(tile.queued, own);
+  const std::uint32_t place = take_places(tile.queued, own);
+  const SharedWords begin(tile.queue);
+  SharedWords to = begin;
+  to += place;
+  // Most columns have two rows near them at most: no loop for these.
+  if (!rarely(place + own > Tile::queue_room))
+#pragma unroll
+    for (unsigned row = 0; row < 2; ++row) {
+      std::uint32_t left = 0;
+#pragma unroll
+      for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+        for (unsigned w = 0; w < Tile::words; ++w) {
+          queue_pair(to, near[k][w], w, k * blockDim.x + threadIdx.x);
+          left |= near[k][w];
+        }
+      if (!left)
+        return;
+    }
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      for (; near[k][w] && place < Tile::queue_room; near[k][w] &= near[k][w] - 1) {
-        const unsigned r = 32 * w + static_cast<unsigned>(__ffs(static_cast<int>(near[k][w]))) - 1;
-        tile.queue[place++] = r * capacity_max + k * blockDim.x + threadIdx.x;
-      }
+      while (near[k][w] && to - begin < Tile::queue_room)
+        queue_pair(to, near[k][w], w, k * blockDim.x + threadIdx.x);
 }
 
 /// Finds the pairs of columns with rows near them, and tests them.
 template <typename Tile, unsigned items>
 __device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, const Columns<items>& columns,
                             std::uint32_t (&near)[items][Tile::words]) {
-  constexpr unsigned words = Tile::words;
+  const PerUnit strips = tile.strips;
 #pragma unroll
-  for (unsigned k = 0; k < items; ++k) {
-    std::uint32_t rows[words];
-    near_rows(tile, columns.box[k], rows);
-#pragma unroll
-    for (unsigned w = 0; w < words; ++w)
-      near[k][w] &= rows[w];
-  }
+  for (unsigned k = 0; k < items; ++k)
+    drop_far(tile, strips, columns.box[k], near[k]);
   for (;;) {
     queue_pairs<Tile, items>(tile, near);
     __syncthreads();
     const std::uint32_t queued = tile.queued;
-    for (std::uint32_t q = threadIdx.x; q < min(queued, Tile::queue_room); q += blockDim.x)
-      test_pair(a, tile, job, tile.row_at[tile.queue[q] / capacity_max], tile.queue[q] % capacity_max);
-    if (queued <= Tile::queue_room)
+    test_pairs(a, tile, job, min(queued, Tile::queue_room));
+    if (!rarely(queued > Tile::queue_room))
       return;
     __syncthreads();
     if (threadIdx.x == 0)
       tile.queued = 0;
-    drop_settled(tile, job, columns, near);
+    drop_settled(tile, columns, near);
     __syncthreads();
   }
 }
 
-/// Counts the candidates that rank better than each of a word's rows, by a warp, a row a lane.
+/// Counts the candidates that rank better than each of the rows at a word's places, by a warp, a row a lane.
 template <typename Tile>
 __device__ void rank_rows(Tile& tile, unsigned word) {
   const unsigned lane = threadIdx.x % 32;
-  const std::uint32_t r = 32 * word + lane;
-  const std::uint32_t place = tile.place[r];
+  const std::uint32_t place = 32 * word + lane;
   // Columns of the tile with the same score were all counted.
-  std::uint32_t better = 0 - tile.ties[r];
+  std::uint32_t better = 0 - tile.ties[place];
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w) {
-    const std::uint32_t upto = warp_prefix(tile.above[32 * w + lane + 1]);
-    const std::uint32_t all = __shfl_sync(all_lanes, upto, 31);
-    // What is above no more than `place` rows does not count.
-    const std::uint32_t before = __shfl_sync(all_lanes, upto, static_cast<int>((place - 1) % 32));
-    better += place <= 32 * w ? all : place >= 32 * w + 32 ? 0 : all - before;
+    const std::uint32_t own = tile.above[32 * w + lane + 1];
+    // Those that rank better than so many rows and the one at the place.
+    if (w >= word) {
+      const std::uint32_t upto = warp_prefix(own);
+      better += __shfl_sync(all_lanes, upto, 31);
+      if (w == word)
+        better -= upto - own;
+    }
   }
-  tile.rank[r] = better;
+  tile.rank[place] = better;
 }
 
 /// Finds the rivals of one row or more, and how many candidates rank better. The tile is clear. Ends with a barrier.

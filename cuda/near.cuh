@@ -8,10 +8,9 @@
 #include "frames.cuh"
 #include "order.hpp"
 #include "overlap.hpp"
+#include "warp.cuh"
 
 namespace crowd {
-
-constexpr unsigned all_lanes = 0xffffffffu;
 
 /// OverlapRule, prepared for kernels.
 struct PairRule {
@@ -65,16 +64,15 @@ __device__ inline bool suppresses(const float4& hi, const float4& lo, const Pair
   const float offset = rule.overlap.offset;
   const float w = fminf(hi.z, lo.z) - fmaxf(hi.x, lo.x) + offset;
   const float h = fminf(hi.w, lo.w) - fmaxf(hi.y, lo.y) + offset;
-  if (!(w > 0 && h > 0))
+  if (!((w > 0) & (h > 0)))
     return rule.apart_too && overlaps(as_box(hi), as_box(lo), rule.overlap);
   const float inter = w * h;
   const float over = denominator(rule.overlap.metric, area(as_box(hi), offset), area(as_box(lo), offset), inter);
   // The small constant sends everything that underflow may have touched to the formula.
-  if (inter > __fmaf_rn(rule.sure, over, 1e-37f))
-    return true;
-  if (inter < __fmaf_rn(rule.sure_not, over, -1e-37f))
-    return false;
-  return overlaps(as_box(hi), as_box(lo), rule.overlap);
+  const bool sure = inter > __fmaf_rn(rule.sure, over, 1e-37f);
+  if (rarely(!sure & !(inter < __fmaf_rn(rule.sure_not, over, -1e-37f))))
+    return overlaps(as_box(hi), as_box(lo), rule.overlap);
+  return sure;
 }
 
 /// Whether a candidate counts: undecided if so, else why not.
@@ -90,17 +88,19 @@ static __noinline__ __device__ bool is_counted_if_odd(float4 b, float score, con
   return standing(b, score, rule, score_threshold) == undecided;
 }
 
-/// So are all well-formed boxes but giants and, where there is an offset, those without extent.
-__device__ inline bool is_plain(const float4& b) {
-  const float w = b.z - b.x;
-  const float h = b.w - b.y;
-  return (w > 0) & (w < INFINITY) & (h > 0) & (h < INFINITY);
+/// Less than `odd` if both extents of a box are numbers above 0: their bits less one are, of no others. So are all
+/// well-formed boxes but giants and, where there is an offset, those without extent.
+constexpr std::uint32_t odd = 0x7f7fffff;
+__device__ inline std::uint32_t oddness(const float4& b) {
+  return max(__float_as_uint(b.z - b.x) - 1, __float_as_uint(b.w - b.y) - 1);
 }
 
 /// standing() == undecided, in few instructions.
 __device__ inline bool is_counted(const float4& b, float score, const PairRule& rule, float score_threshold) {
   const bool high = score >= score_threshold;
-  return is_plain(b) ? high : is_counted_if_odd(b, score, rule, score_threshold);
+  if (rarely(oddness(b) >= odd))
+    return is_counted_if_odd(b, score, rule, score_threshold);
+  return high;
 }
 
 /// A candidate as the kernels that look at pairs hold it.
@@ -225,56 +225,6 @@ struct Scale {
   Grid grid;
   ScoreBins scores;
 };
-
-/// Sum over each group of so many lanes of a warp, a power of two.
-template <unsigned lanes>
-__device__ std::uint32_t group_sum(std::uint32_t value) {
-#pragma unroll
-  for (unsigned step = lanes / 2; step; step /= 2)
-    value += __shfl_xor_sync(all_lanes, value, step);
-  return value;
-}
-
-__device__ inline std::uint32_t warp_sum(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_add_sync(all_lanes, value);
-#else
-  return group_sum<32>(value);
-#endif
-}
-
-__device__ inline std::uint32_t warp_min(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_min_sync(all_lanes, value);
-#else
-  for (unsigned step = 16; step; step /= 2)
-    value = min(value, __shfl_xor_sync(all_lanes, value, step));
-  return value;
-#endif
-}
-
-/// Sum over this lane and those before it.
-__device__ inline std::uint32_t warp_prefix(std::uint32_t value) {
-#pragma unroll
-  for (unsigned step = 1; step < 32; step *= 2) {
-    const std::uint32_t other = __shfl_up_sync(all_lanes, value, step);
-    value += threadIdx.x % 32 >= step ? other : 0;
-  }
-  return value;
-}
-
-/// Takes `own` places for each lane of a warp off a counter, and says where they begin.
-__device__ inline std::uint32_t take_places(std::uint32_t& counter, std::uint32_t own) {
-  const std::uint32_t upto = warp_prefix(own);
-  std::uint32_t begin = 0;
-  if (threadIdx.x % 32 == 31)
-    begin = atomicAdd(&counter, upto);
-  return __shfl_sync(all_lanes, begin, 31) + upto - own;
-}
-
-__device__ inline std::uint32_t warp_max(std::uint32_t value) {
-  return ~warp_min(~value);
-}
 
 /// How many cells there are to a unit of length, along both axes.
 struct PerUnit {

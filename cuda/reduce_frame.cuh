@@ -25,7 +25,7 @@ __device__ Mine<items> load_rows(const View& view) {
   const auto* words = reinterpret_cast<const uint2*>(view.found.rows);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    mine.row[k] = mine.rank(k) < view.n ? Row(words[mine.rank(k)]) : Row::absent();
+    mine.row[k] = mine.rank(k) < view.a.frames.capacity ? Row(words[mine.rank(k)]) : Row::absent();
   return mine;
 }
 
@@ -74,7 +74,7 @@ __device__ void list_waiting(const View& view, const Mine<items>& mine) {
   const std::uint32_t all = count_chosen(waits, lanes);
   std::uint32_t place = 0;
   if (threadIdx.x % 32 == 0 && all)
-    place = atomicAdd(&view.shared.waiting, all);
+    place = take(view.shared.waiting, all);
   place = __shfl_sync(all_lanes, place, 0);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
@@ -82,7 +82,7 @@ __device__ void list_waiting(const View& view, const Mine<items>& mine) {
       const std::uint32_t own = place + lanes_before(lanes[k]);
       view.memory.waiting[own] = mine.row[k];
       view.memory.ranks[own] = static_cast<std::uint16_t>(mine.rank(k));
-      view.announce(mine.row[k].index(), Standing::open(mine.row[k].index()));
+      view.announce(mine.row[k].index(), standing_when_listed(mine.row[k]));
     }
     place += static_cast<std::uint32_t>(__popc(lanes[k]));
   }
@@ -162,8 +162,14 @@ __device__ Kept<items> count_kept(const View& view) {
   };
   const auto* words = reinterpret_cast<const Words*>(view.shared.kept);
   Kept<items> kept;
-  const Words of_lane = words[lane];
-  const Words own = words[warp];
+  Words of_lane = words[lane];
+  Words own = words[warp];
+  // Both are asked for before either is looked at.
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    of_lane.word[k] = at_hand(of_lane.word[k]);
+    own.word[k] = at_hand(own.word[k]);
+  }
   std::uint32_t all = 0;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
@@ -211,9 +217,9 @@ __device__ void write_survivors(const View& view, const Mine<items>& mine, const
 /// survives, the paper's result; in method greedy others may.
 template <bool greedy, unsigned items>
 __device__ void reduce_frame(const View& view) {
-  const Tally tally = view.n ? *view.found.tally : Tally{};
-  const std::uint32_t ranked = view.n - tally.malformed - tally.low;
   const auto mine = load_rows<items>(view);
+  const Tally tally = *view.found.tally;
+  const std::uint32_t ranked = view.n - tally.malformed - tally.low;
   const auto keep = [&](const Row& row, std::uint32_t rank) { view.publish(row.index(), Standing::kept(rank)); };
   const unsigned survive = choose(mine, [](const Row& row) { return !row.has_rivals(); });
   for_each(mine, survive, keep);
@@ -229,6 +235,7 @@ __device__ void reduce_frame(const View& view) {
       decide_many(view);
     else
       decide_few(view);
+    __syncthreads();
   }
   if (rarely(view.a.out.stand_ins || view.a.out.members)) {
     unsigned survived = 0;

@@ -12,11 +12,6 @@ namespace crowd::direct {
 constexpr unsigned items_max = 4;
 static_assert(capacity_max <= 1024 * items_max);
 
-/// A condition for which code can be out of the way.
-__device__ inline bool rarely(bool condition) {
-  return __builtin_expect(condition, false);
-}
-
 /// What the threads of a block share.
 struct Verdicts {
   alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< by rank, a bit each
@@ -92,6 +87,11 @@ class Standing {
   std::uint32_t word_;
 };
 
+/// What is known of a candidate that waits when it is listed.
+__device__ inline Standing standing_when_listed(const Row& row) {
+  return row.has_one_rival() ? Standing::beaten_by(row.best()) : Standing::open(row.index());
+}
+
 /// Dynamic shared memory for a frame of up to `capacity` candidates.
 struct Memory {
   std::uint32_t* standing;  ///< by index: Standing::word(); `nobody` and `nemesis` among them
@@ -145,11 +145,6 @@ struct View {
   // Words are read while others write: volatile, so that they are read each time anew.
   __device__ Standing standing(std::uint32_t index) const {
     return Standing(*const_cast<volatile const std::uint32_t*>(memory.standing + index));
-  }
-  /// Of a rival on a list.
-  __device__ Standing standing_at(std::uint32_t offset) const {
-    const char* bytes = reinterpret_cast<const char*>(memory.standing);
-    return Standing(*reinterpret_cast<volatile const std::uint32_t*>(bytes + offset));
   }
   /// Between barriers.
   __device__ void publish(std::uint32_t index, Standing standing) const {

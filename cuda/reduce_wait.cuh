@@ -32,10 +32,14 @@ __device__ inline std::uint32_t vectors_of(const Row& row) {
 }
 
 /// The sum of the standings of the rivals in a vector of a list, and `sum`.
-__device__ inline std::uint32_t add_vector(const View& view, const uint4& vector, std::uint32_t sum) {
+__device__ inline std::uint32_t add_vector(const std::uint32_t* standings, const uint4& vector, std::uint32_t sum) {
+  // Volatile, as in View::standing().
+  const auto at = [&](std::uint32_t offset) {
+    return *reinterpret_cast<volatile const std::uint32_t*>(reinterpret_cast<const char*>(standings) + offset);
+  };
   const auto add = [&](std::uint32_t two) {
-    sum += view.standing_at(two & 0xffff).word();
-    sum += view.standing_at(two >> 16).word();
+    sum += at(two & 0xffff);
+    sum += at(two >> 16);
   };
   add(vector.x);
   add(vector.y);
@@ -64,7 +68,16 @@ __device__ inline Part load_first(const View& view, const Row& row, std::uint32_
 __device__ inline std::uint32_t add_list(const View& view, const Row& row, std::uint32_t from, std::uint32_t vectors,
                                          std::uint32_t sum) {
   for (std::uint32_t k = from; k < vectors; ++k)
-    sum = add_vector(view, view.list(row.list())[k], sum);
+    sum = add_vector(view.memory.standing, view.list(row.list())[k], sum);
+  return sum;
+}
+
+/// The sum of the standings of the rivals on a list beyond its first part, and `sum`. Not inlined: few lists are so
+/// long, and the code around it is shorter.
+static __noinline__ __device__ std::uint32_t add_rest(const std::uint32_t* standings, const uint4* list,
+                                                      std::uint32_t vectors, std::uint32_t sum) {
+  for (std::uint32_t k = Part::vectors; k < vectors; ++k)
+    sum = add_vector(standings, list[k], sum);
   return sum;
 }
 
@@ -74,8 +87,10 @@ __device__ inline Standing look_at_list(const View& view, const Row& row, const 
 #pragma unroll
   for (unsigned p = 0; p < Part::vectors; ++p)
     if (p < vectors)
-      sum = add_vector(view, first.vector[p], sum);
-  return Standing(add_list(view, row, Part::vectors, vectors, sum));
+      sum = add_vector(view.memory.standing, first.vector[p], sum);
+  if (vectors > Part::vectors)
+    sum = add_rest(view.memory.standing, view.list(row.list()), vectors, sum);
+  return Standing(sum);
 }
 
 /// A candidate and its rank; `nobody` for none.
@@ -125,7 +140,7 @@ __device__ inline Standing search_all(const View& view, bool searches, Row& row)
 
 /// One look of a warp's candidates that have no list, if there are any (`mine`), after `then` of the others.
 __device__ inline Standing look_for_any(const View& view, Row& row, bool mine, Standing then) {
-  if (rarely(__any_sync(all_lanes, mine))) {
+  if (__any_sync(all_lanes, mine)) {
     const Standing rival = view.standing(mine ? row.best() : nobody);
     const Standing found = search_all(view, mine && rival.all_dead(), row);
     if (mine)
@@ -147,26 +162,25 @@ __device__ inline void decide_few(const View& view) {
   Row row = open ? view.memory.waiting[threadIdx.x] : Row::absent();
   std::uint32_t vectors = vectors_of(row);
   const Part first = load_first(view, row, vectors);
-  Standing known = Standing::open(row.index());
-  Standing tie = row.has_one_rival() ? Standing::beaten_by(row.best()) : known;
+  const bool any_unlisted = __any_sync(all_lanes, row.is_unlisted());
+  Standing known = standing_when_listed(row);
   while (__any_sync(all_lanes, open)) {
     Standing then = known;
-    const bool is_unlisted = open && row.is_unlisted();
     if (vectors)
       then = judge(row, look_at_list(view, row, first, vectors));
-    else if (open && !is_unlisted)
-      then = follow(view, tie);
-    then = look_for_any(view, row, is_unlisted, then);
+    else if (open)
+      then = follow(view, known);
+    if (rarely(any_unlisted))
+      then = look_for_any(view, row, open && row.is_unlisted(), then);
     if (then.word() != known.word()) {
       view.announce(row.index(), then);
-      known = tie = then;
+      known = then;
       vectors = 0;
       open = then.is_open();
-      if (then.has_kept())
-        view.keep(threadIdx.x);
     }
   }
-  __syncthreads();
+  if (known.has_kept())
+    view.keep(threadIdx.x);
 }
 
 /// The same if there are more, who keep what they have seen in their rows. All look, then all say what they have seen.
@@ -187,7 +201,8 @@ __device__ inline void decide_many(const View& view) {
         then = view.standing(row.best()).beaten();
       else if (mine && !row.has_rivals())
         then = follow(view, standing_of(row));
-      then = look_for_any(view, row, is_unlisted, then);
+      if (rarely(__any_sync(all_lanes, is_unlisted)))
+        then = look_for_any(view, row, is_unlisted, then);
       if (then.word() != Standing::open(row.index()).word())
         row = with_standing(row, then);
       if (mine)

@@ -50,17 +50,22 @@ __global__ void __launch_bounds__(threads_max, 1) small(Arguments a) {
   __syncthreads();
   // Everybody is there to be written to once all have arrived.
   cluster.barrier_arrive();
+  Extent extent(a.frames, frame);
+  const std::uint32_t first = at_hand(part * a.tile);
   await_previous();
-  const std::uint32_t n = a.frames.size(frame);
-  const std::uint32_t first = part * a.tile;
-  const Job job{a.frames.input(frame), n, first, first < n ? min(a.tile, n - first) : 0};
+  if (extent.on_device)
+    extent.load(a.frames, frame);
+  const std::uint32_t n = extent.n;
+  const Job job{extent.input, n, first, first < n ? min(a.tile, n - first) : 0};
   if (job.rows)
     map_tile(a, shared.tile, job);
   cluster.barrier_wait();
+  const Found found{cluster.map_shared_rank(shared.rows, 0), cluster.map_shared_rank(shared.lists, 0),
+                    cluster.map_shared_rank(&shared.tally, 0)};
   if (job.rows)
-    write_rows(a, shared.tile, job,
-               {cluster.map_shared_rank(shared.rows, 0), cluster.map_shared_rank(shared.lists, 0),
-                cluster.map_shared_rank(&shared.tally, 0)});
+    write_rows(a, shared.tile, job, found);
+  else if (part == 0)
+    write_none(found, a.frames.capacity);
   __syncwarp();
   cluster.sync();
   if (part == 0)

@@ -16,6 +16,21 @@ constexpr unsigned strip_count = 512;
 /// Pairs that a block queues at a time, for each of its warps.
 constexpr unsigned queued_a_warp = 96;
 
+/// The strip of a centre, by twice its coordinate and half as many strips as there are to a unit, in one instruction:
+/// strip_zero is so large that a sum with it is a multiple of a quarter, rounded down. So the sum's bits are four times
+/// the strip's number, as long as that is within strip_limit of 0. Monotone.
+constexpr float strip_zero = 3 << 20;
+constexpr float strip_limit = 1 << 20;
+__device__ inline float strip_at(float twice, float half_per) {
+  return __fmaf_rd(twice, half_per, strip_zero);
+}
+/// The strip's word among those of an axis.
+__device__ inline std::uint32_t strip_word(const std::uint32_t (&words)[strip_count], float strip) {
+  constexpr std::uint32_t size = sizeof(std::uint32_t);
+  const char* bytes = reinterpret_cast<const char*>(words);
+  return *reinterpret_cast<const std::uint32_t*>(bytes + __float_as_uint(strip) % (strip_count * size) / size * size);
+}
+
 /// How a block of the map works: at most 32 * `words_` rows, on at most `warps_` warps with `items_` columns a thread.
 /// `bounded_`: the metric bounds how far boxes can be apart and overlap, so that centres are looked at.
 template <bool bounded_, unsigned words_, unsigned items_, unsigned warps_>
@@ -39,20 +54,21 @@ struct Tile {
   std::uint32_t stretch[2][rows_max];         ///< the strips that a row marks: stretch_of()
   PerUnit strips;
   float4 box[rows_max];
-  std::uint32_t key[rows_max];        ///< score_key(), greater than any if the row does not count
-  std::uint32_t least[rows_max];      ///< key of a column that still matters
-  std::uint32_t sorted[rows_max];     ///< keys, ascending
+  std::uint32_t key[rows_max];  ///< score_key(), greater than any if the row does not count
+  std::int32_t label[rows_max];
+  // By place, which is where a row's key is in ascending order:
+  std::uint32_t sorted[rows_max];     ///< keys
   std::uint32_t row_at[rows_max];     ///< whose they are
-  std::uint32_t place[rows_max];      ///< where the row's key is among these
   std::uint32_t ties[rows_max];       ///< rows from it on that have the same key
   std::uint32_t above[rows_max + 1];  ///< columns that rank better than so many rows of these, or as, and no more
-  std::int32_t label[rows_max];
+  std::uint32_t least[rows_max];      ///< key of a column that still matters
   std::uint32_t rivals[rows_max];
   std::uint32_t best[rows_max];  ///< the best rival by its key's upper bits, that is nearly the best: bits, ~index
-  alignas(sizeof(uint4)) std::uint16_t list[rows_max][rivals_max];
-  std::uint32_t queue[queue_room];  ///< row * capacity_max + column
-  std::uint32_t queued;             ///< that asked for a place in the queue
+  alignas(sizeof(uint4)) std::uint16_t list[rows_max][rivals_max];  ///< as the reduce reads it, in whole vectors
   std::uint32_t rank[rows_max];
+  std::uint32_t crowded;            ///< whether a list is longer than its share of the room
+  std::uint32_t queue[queue_room];  ///< place * capacity_max + column
+  std::uint32_t queued;             ///< that asked for a place in the queue
   Tally tally;
 };
 
@@ -95,14 +111,15 @@ __device__ void tally_columns(const Arguments& a, Tile& tile, const Job& job) {
 }
 
 /// Which of a thread's columns count, a bit each, the long way.
-__device__ inline unsigned counted_columns(const float4* boxes, const float* scores, std::uint32_t n, float offset,
-                                           float score_threshold) {
+__device__ inline unsigned counted_columns(const Arguments& a, const Job& job) {
   unsigned counted = 0;
   unsigned bit = 1;
 #pragma unroll 1
-  for (std::uint32_t i = threadIdx.x; i < n; i += blockDim.x, bit *= 2)
-    if (is_well_formed(as_box(boxes[i]), offset) && scores[i] >= score_threshold)
+  for (std::uint32_t i = threadIdx.x; i < job.n; i += blockDim.x, bit *= 2) {
+    const Raw raw = load(a, job.input + i);
+    if (standing(raw.box, raw.score, a.rule, a.score_threshold) == undecided)
       counted |= bit;
+  }
   return counted;
 }
 
@@ -110,31 +127,32 @@ __device__ inline unsigned counted_columns(const float4* boxes, const float* sco
 template <typename Tile, unsigned items>
 __device__ Columns<items> judge_columns(const Arguments& a, Tile& tile, const Job& job, const Raw (&raw)[items]) {
   Columns<items> columns;
-  bool plain = true;
+  std::uint32_t oddest = 0;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
     columns.box[k] = raw[k].box;
     columns.key[k] = number_key(raw[k].score) + (k * blockDim.x + threadIdx.x < job.first + job.rows);
-    plain &= is_plain(raw[k].box);
+    oddest = max(oddest, oddness(raw[k].box));
   }
-  if (plain) {
-#pragma unroll
-    for (unsigned k = 0; k < items; ++k)
-      columns.key[k] = raw[k].score >= a.score_threshold ? columns.key[k] : 0;
-  } else {
-    const unsigned counted = counted_columns(a.frames.boxes + job.input, a.frames.scores + job.input, job.n,
-                                             a.rule.overlap.offset, a.score_threshold);
+  if (rarely(oddest >= odd)) {
+    const unsigned counted = counted_columns(a, job);
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
       columns.key[k] = counted >> k & 1 ? columns.key[k] : 0;
+  } else {
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      columns.key[k] = raw[k].score >= a.score_threshold ? columns.key[k] : 0;
   }
   // One block of the frame says how many do not count.
-  bool all = true;
+  if (rarely(job.first == 0)) {
+    bool all = true;
 #pragma unroll
-  for (unsigned k = 0; k < items; ++k)
-    all &= (columns.key[k] != 0) | (k * blockDim.x + threadIdx.x >= job.n);
-  if (!all && job.first == 0)
-    tally_columns(a, tile, job);
+    for (unsigned k = 0; k < items; ++k)
+      all &= (columns.key[k] != 0) | (k * blockDim.x + threadIdx.x >= job.n);
+    if (!all)
+      tally_columns(a, tile, job);
+  }
   return columns;
 }
 
@@ -145,11 +163,19 @@ __device__ void clear(Tile& tile) {
     (&tile.near[0][0][0])[k] = 0;
   for (unsigned k = threadIdx.x; k <= Tile::rows_max; k += blockDim.x)
     tile.above[k] = 0;
-  for (unsigned k = threadIdx.x; k < Tile::rows_max; k += blockDim.x)
+  for (unsigned k = threadIdx.x; k < Tile::rows_max; k += blockDim.x) {
     tile.sorted[k] = ~0u;
+    tile.least[k] = 0;
+    tile.rivals[k] = 0;
+    tile.best[k] = 0;
+  }
+  constexpr std::uint32_t no_rivals = no_rival << 16 | no_rival;
+  for (unsigned k = threadIdx.x; k < Tile::rows_max * rivals_max / list_step; k += blockDim.x)
+    reinterpret_cast<uint4*>(&tile.list[0][0])[k] = {no_rivals, no_rivals, no_rivals, no_rivals};
   if (threadIdx.x == 0) {
     tile.tally = {};
     tile.queued = 0;
+    tile.crowded = 0;
   }
 }
 

@@ -27,7 +27,16 @@ struct Range {
 };
 
 /// Strips along an axis, the first and how many, in one word.
+template <bool bounded>
 __device__ inline std::uint32_t stretch_of(const Range& range, float per) {
+  if (bounded) {
+    const float from = strip_at(2 * range.from, per);
+    const float to = strip_at(2 * range.to, per);
+    const std::uint32_t first = __float_as_uint(from) / 4;
+    const std::uint32_t span = __float_as_uint(to) / 4 - first;
+    const bool all = !(from >= strip_zero - strip_limit && to < strip_zero + strip_limit && span < strip_count);
+    return first % strip_count << 16 | (all ? strip_count : span + 1);
+  }
   const Stretch stretch = stretch_between(range.from, range.to, per, strip_count);
   return static_cast<std::uint32_t>(stretch.first) % strip_count << 16 | stretch.count;
 }
@@ -37,39 +46,49 @@ __device__ inline Raw load_row(const Arguments& a, const Job& job, unsigned word
   return load(a, job.input + job.first + min(32 * word + threadIdx.x % 32, job.rows - 1));
 }
 
+/// Strips along an axis per unit, for a warp's rows: half as wide as rivals are far from them, in the mean; half as
+/// many if `bounded` (strip_at()). Chosen in few instructions, since everybody waits: the reciprocal is wrong by up to
+/// an eighth, which no answer depends on.
+template <bool bounded>
+__device__ inline float measure_strips(float extent, bool counts, const PairRule& rule) {
+  constexpr float part = 0.5f;
+  if (rarely(!__all_sync(all_lanes, counts)))
+    return (bounded ? 0.5f : 1.0f) * measure_cells(extent, counts, rule, part);
+  // As measure_cells() has it, of 32.
+  const float mean = __uint_as_float(warp_sum(__float_as_uint(extent) >> 5));
+  const float size = (bounded ? 2.0f : 1.0f) * part * fmaxf(fminf(rule.reach, 1.0f), 0.02f) * mean;
+  return size > 1e-30f && size < 1e30f ? __uint_as_float(0x7ef311c7u - __float_as_uint(size)) : 1.0f;
+}
+
 /// Tasks of store_rows().
 template <typename Tile>
 constexpr unsigned row_tasks = 2 * Tile::words;
 
 /// A warp loads the rows of a word, a row a lane, and stores what is known of them: the strips along one axis in which
-/// rivals may be, and either key and box or the rest.
+/// rivals may be, and either key and box or the rest. Strips go by the rows of word 0.
 template <typename Tile>
 __device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsigned task) {
-  const Raw first = load_row(a, job, 0);
-  const Raw row = task / 2 ? load_row(a, job, task / 2) : first;
-  // Half as wide as rivals are far from the rows of word 0, in the mean.
-  constexpr float part = 0.5f;
-  const unsigned lane = threadIdx.x % 32;
+  const unsigned word = Tile::words == 1 ? 0 : task / 2;
   const unsigned axis = task % 2;
-  const std::uint32_t r = 32 * (task / 2) + lane;
+  const std::uint32_t r = 32 * word + threadIdx.x % 32;
   const float offset = a.rule.overlap.offset;
-  const auto counts = [&](const Raw& raw, std::uint32_t k) {
-    return k < job.rows && is_counted(raw.box, raw.score, a.rule, a.score_threshold);
-  };
+  const auto counts = [&](const Raw& raw) { return is_counted(raw.box, raw.score, a.rule, a.score_threshold); };
   const auto from = [&](const float4& b) { return axis ? b.y : b.x; };
   const auto to = [&](const float4& b) { return axis ? b.w : b.z; };
+  const Raw first = load_row(a, job, 0);
+  const bool first_counts = counts(first);
+  const Raw row = word ? load_row(a, job, word) : first;
+  const bool row_counts = r < job.rows && (word ? counts(row) : first_counts);
   const float4& b = row.box;
-  const float strips = measure_cells(to(first.box) - from(first.box) + offset, counts(first, lane), a.rule, part);
+  const float strips = measure_strips<Tile::bounded>(to(first.box) - from(first.box) + offset, first_counts, a.rule);
   const bool tiny = area(as_box(b), offset) < tiny_area;
-  tile.stretch[axis][r] = stretch_of(Range::of<Tile::bounded>(from(b), to(b), tiny, a.rule), strips);
+  tile.stretch[axis][r] = stretch_of<Tile::bounded>(Range::of<Tile::bounded>(from(b), to(b), tiny, a.rule), strips);
   if (axis) {
-    tile.rivals[r] = 0;
-    tile.best[r] = 0;
     tile.label[r] = a.rule.by_class && r < job.rows ? a.frames.classes[job.input + job.first + r] : 0;
     tile.strips.y = strips;
   } else {
     tile.box[r] = b;
-    tile.key[r] = tile.least[r] = counts(row, r) ? number_key(row.score) : ~0u;
+    tile.key[r] = row_counts ? number_key(row.score) : ~0u;
     tile.strips.x = strips;
   }
 }
@@ -80,13 +99,16 @@ constexpr unsigned row_threads = Tile::words == 1 ? 32 : 16;
 
 /// Sets the bit of the row at a place of the sorted ones in its strips: half of its threads along x, half along y.
 template <typename Tile>
-__device__ void mark(Tile& tile, std::uint32_t r, std::uint32_t place) {
+__device__ void mark(Tile& tile, std::uint32_t stretch, std::uint32_t place) {
   constexpr unsigned half = row_threads<Tile> / 2;
-  const unsigned axis = threadIdx.x / half % 2;
-  const std::uint32_t stretch = tile.stretch[axis][r];
-  const std::uint32_t count = tile.key[r] != ~0u ? stretch & 0xffff : 0;
-  for (std::uint32_t k = threadIdx.x % half; k < count; k += half)
-    atomicOr(&tile.near[axis][place / 32][((stretch >> 16) + k) % strip_count], 1u << place % 32);
+  const std::uint32_t count = stretch & 0xffff;
+  std::uint32_t* const near = tile.near[threadIdx.x / half % 2][place / 32];
+  const std::uint32_t k = threadIdx.x % half;
+  if (k < count)
+    atomicOr(near + ((stretch >> 16) + k) % strip_count, 1u << place % 32);
+  if (rarely(count > half))
+    for (std::uint32_t more = k + half; more < count; more += half)
+      atomicOr(near + ((stretch >> 16) + more) % strip_count, 1u << place % 32);
 }
 
 /// Sorts and marks the rows that are stored. Those that do not count come last.
@@ -103,6 +125,7 @@ __device__ void sort_rows(Tile& tile, const Job& job) {
   for (std::uint32_t base = threadIdx.x / 32 * (32 / threads); base < job.rows; base += blockDim.x / threads) {
     const std::uint32_t r = base + threadIdx.x % 32 / threads;
     const std::uint32_t mine = tile.key[r];
+    const std::uint32_t stretch = tile.stretch[threadIdx.x / (threads / 2) % 2][r];
     std::uint32_t upto = 0;
     std::uint32_t ties = 0;
 #pragma unroll
@@ -122,11 +145,10 @@ __device__ void sort_rows(Tile& tile, const Job& job) {
     if (own == 0 && r < job.rows) {
       tile.sorted[place] = mine;
       tile.row_at[place] = r;
-      tile.place[r] = place;
-      tile.ties[r] = ties;
+      tile.ties[place] = ties;
     }
-    if (r < job.rows)
-      mark(tile, r, place);
+    if (r < job.rows && mine != ~0u)
+      mark(tile, stretch, place);
   }
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -59,6 +60,9 @@ inline unsigned __ballot_sync(unsigned mask, bool value) {
     bits |= static_cast<unsigned>(all[lane]) << lane;
   return bits & mask;
 }
+inline bool __all_sync(unsigned mask, bool value) {
+  return __ballot_sync(mask, value) == mask;
+}
 inline bool __any_sync(unsigned mask, bool value) {
   return __ballot_sync(mask, value) != 0;
 }
@@ -109,6 +113,9 @@ T atomicOr(T* at, T value) {
 inline int __popc(unsigned bits) {
   return __builtin_popcount(bits);
 }
+inline int __clz(int bits) {
+  return bits ? __builtin_clz(static_cast<unsigned>(bits)) : 32;
+}
 inline int __ffs(int bits) {
   return __builtin_ffs(bits);
 }
@@ -132,6 +139,17 @@ inline float __uint_as_float(unsigned bits) {
 }
 inline float __fmaf_rn(float a, float b, float c) {
   return std::fma(a, b, c);
+}
+/// Rounded down.
+inline float __fmaf_rd(float a, float b, float c) {
+  const int mode = std::fegetround();
+  std::fesetround(FE_DOWNWARD);
+  const volatile float x = a;
+  const volatile float y = b;
+  const volatile float z = c;
+  const volatile float sum = std::fma(x, y, z);
+  std::fesetround(mode);
+  return sum;
 }
 inline float __saturatef(float value) {
   return value > 0 ? std::min(value, 1.0F) : 0;
