@@ -132,8 +132,8 @@ struct Arguments {
   bool first_rival;  ///< that there is one is all that is asked for: map-reduce without stand-ins and members
 };
 
-/// Where a frame is and how large: known before await_previous(), unless counts or offsets are on the device. Then all
-/// of the capacity counts.
+/// Where a frame is and how large. If neither counts nor offsets are on the device, that is known before
+/// await_previous(): it fills its capacity.
 struct Extent {
   std::size_t input;
   std::uint32_t n;

@@ -88,7 +88,7 @@ static __noinline__ __device__ bool is_counted_if_odd(float4 b, float score, con
   return standing(b, score, rule, score_threshold) == undecided;
 }
 
-/// Less than `odd` if both extents of a box are numbers above 0: their bits less one are, of no others. So are all
+/// Less than `odd` if both extents of a box are finite and above 0: their bits less one are, of no others. So are all
 /// well-formed boxes but giants and, where there is an offset, those without extent.
 constexpr std::uint32_t odd = 0x7f7fffff;
 __device__ inline std::uint32_t oddness(const float4& b) {
