@@ -26,10 +26,11 @@ __device__ void count_better(Tile& tile, const Columns<items>& columns, std::uin
       if (at[k][step - 1] < columns.key[k])
         at[k] += step;
 #pragma unroll
-  for (unsigned k = 0; k < items; ++k)
+  for (unsigned k = 0; k < items; ++k) {
     if (at[k][0] < columns.key[k])
       at[k] += 1;
-      // Only now, since no load goes before an atomic that it comes after.
+  }
+  // Only now, since no load goes before an atomic that it comes after.
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
     const std::uint32_t below = at[k] - begin;
@@ -111,10 +112,9 @@ __device__ void drop_far(const Tile& tile, const PerUnit& strips, const float4& 
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
       rows[w] &= strip_word(tile.near[0][w], x);
-      // Few lanes ask for these, which meet in fewer banks.
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      if (rows[w])
+      if (rows[w])  // of few lanes, whose words share fewer banks
         rows[w] &= strip_word(tile.near[1][w], y);
   } else {
 #pragma unroll

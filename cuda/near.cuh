@@ -231,6 +231,11 @@ struct PerUnit {
   float x, y;
 };
 
+/// What reaches from box to box, in extents, as far as cells go by it.
+__device__ inline float cell_reach(const PairRule& rule) {
+  return fmaxf(fminf(rule.reach, 1.0f), 0.02f);
+}
+
 /// Along one axis: cells the size of `part` of what reaches from box to box, going by those lanes whose box is `sized`
 /// and its extent along the axis. That is their geometric mean as the sum of their bits has it (which grow as their
 /// logarithms do), so that one giant cannot move it far. For a whole warp; the same on all lanes.
@@ -238,7 +243,7 @@ __device__ inline float measure_cells(float extent, bool sized, const PairRule& 
   const std::uint32_t count = __popc(__ballot_sync(all_lanes, sized));
   const std::uint32_t bits = warp_sum(sized ? __float_as_uint(extent) >> 5 : 0);
   const float mean = __fdividef(static_cast<float>(bits), static_cast<float>(count ? count : 1));
-  const float size = part * fmaxf(fminf(rule.reach, 1.0f), 0.02f) * __uint_as_float(__float2uint_rd(mean) << 5);
+  const float size = part * cell_reach(rule) * __uint_as_float(__float2uint_rd(mean) << 5);
   return size > 1e-30f && size < 1e30f ? __fdividef(1.0f, size) : 1.0f;
 }
 

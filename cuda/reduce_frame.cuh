@@ -74,7 +74,7 @@ __device__ void list_waiting(const View& view, const Mine<items>& mine) {
   const std::uint32_t all = count_chosen(waits, lanes);
   std::uint32_t place = 0;
   if (threadIdx.x % 32 == 0 && all)
-    place = take(view.shared.waiting, all);
+    place = atomicAdd(&view.shared.waiting, all);
   place = __shfl_sync(all_lanes, place, 0);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {

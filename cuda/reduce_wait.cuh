@@ -64,12 +64,12 @@ __device__ inline Part load_first(const View& view, const Row& row, std::uint32_
   return part;
 }
 
-/// The sum of the standings of the rivals on a list, from vector number `from` on, and `sum`.
-__device__ inline std::uint32_t add_list(const View& view, const Row& row, std::uint32_t from, std::uint32_t vectors,
-                                         std::uint32_t sum) {
-  for (std::uint32_t k = from; k < vectors; ++k)
+/// The sum of the standings of the rivals on a list.
+__device__ inline Standing add_list(const View& view, const Row& row) {
+  std::uint32_t sum = 0;
+  for (std::uint32_t k = 0; k < vectors_of(row); ++k)
     sum = add_vector(view.memory.standing, view.list(row.list())[k], sum);
-  return sum;
+  return Standing(sum);
 }
 
 /// The sum of the standings of the rivals on a list beyond its first part, and `sum`. Not inlined: few lists are so
@@ -196,7 +196,7 @@ __device__ inline void decide_many(const View& view) {
       const bool is_unlisted = mine && row.is_unlisted();
       Standing then = Standing::open(row.index());
       if (mine && row.is_listed())
-        then = judge(row, Standing(add_list(view, row, 0, vectors_of(row), 0)));
+        then = judge(row, add_list(view, row));
       else if (mine && row.has_one_rival())
         then = view.standing(row.best()).beaten();
       else if (mine && !row.has_rivals())

@@ -30,13 +30,17 @@ struct Begins {
   }
 };
 
-/// Each list has a share of the room if it is long enough for all.
+/// Each list has a share of the room if that is long enough for all.
+__device__ inline std::uint32_t share_of(std::uint32_t place) {
+  return list_share * place;
+}
+
 template <typename Tile>
 __device__ Begins<Tile> share_room() {
   Begins<Tile> begins;
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w)
-    begins.of_word[w] = list_share * (32 * w + threadIdx.x % 32);
+    begins.of_word[w] = share_of(32 * w + threadIdx.x % 32);
   return begins;
 }
 
@@ -57,17 +61,17 @@ __device__ Begins<Tile> place_lists(const Tile& tile, const Job& job) {
   return begins;
 }
 
-/// Writes a row to where its rank says. `begin`: where its list does, or not_listed.
+/// Writes the row at a place to where its rank says. `begin`: where its list does, or not_listed.
 template <typename Tile>
-__device__ void write_row(const Tile& tile, const Job& job, std::uint32_t r, std::uint32_t begin, Row* to) {
-  if (!counts(tile, r))
+__device__ void write_row(const Tile& tile, const Job& job, std::uint32_t place, std::uint32_t begin, Row* to) {
+  if (!counts(tile, place))
     return;
-  const std::uint32_t rank = tile.rank[r];
-  const std::uint32_t rivals = tile.rivals[r];
-  const std::uint32_t best = capacity_max - 1 - tile.best[r] % capacity_max;
-  to[rank] = rivals < 2 || begin != not_listed ? Row(job.first + tile.row_at[r], rivals, best,
+  const std::uint32_t rank = tile.rank[place];
+  const std::uint32_t rivals = tile.rivals[place];
+  const std::uint32_t best = capacity_max - 1 - tile.best[place] % capacity_max;
+  to[rank] = rivals < 2 || begin != not_listed ? Row(job.first + tile.row_at[place], rivals, best,
                                                      static_cast<std::uint32_t>(list_vectors(job.first)) + begin)
-                                               : Row::unlisted(job.first + tile.row_at[r], best, rank);
+                                               : Row::unlisted(job.first + tile.row_at[place], best, rank);
 }
 
 constexpr std::uint32_t row_vectors = rivals_max / list_step;
@@ -81,7 +85,7 @@ __device__ void write_lists(const Tile& tile, const Job& job, const Begins<Tile>
     const std::uint32_t place = (base + threadIdx.x % 32) / row_vectors;
     const std::uint32_t number = threadIdx.x % row_vectors;
     const std::uint32_t rivals = tile.rivals[place];
-    const std::uint32_t begin = rarely(tile.crowded) ? begins.of(place) : list_share * place;
+    const std::uint32_t begin = rarely(tile.crowded) ? begins.of(place) : share_of(place);
     if (begin != not_listed && rivals > 1 && number * list_step < rivals)
       to[begin + number] = reinterpret_cast<const uint4*>(tile.list[place])[number];
   }

@@ -56,7 +56,7 @@ __device__ inline float measure_strips(float extent, bool counts, const PairRule
     return (bounded ? 0.5f : 1.0f) * measure_cells(extent, counts, rule, part);
   // As measure_cells() has it, of 32.
   const float mean = __uint_as_float(warp_sum(__float_as_uint(extent) >> 5));
-  const float size = (bounded ? 2.0f : 1.0f) * part * fmaxf(fminf(rule.reach, 1.0f), 0.02f) * mean;
+  const float size = (bounded ? 2.0f : 1.0f) * part * cell_reach(rule) * mean;
   return size > 1e-30f && size < 1e30f ? __uint_as_float(0x7ef311c7u - __float_as_uint(size)) : 1.0f;
 }
 
@@ -103,12 +103,14 @@ __device__ void mark(Tile& tile, std::uint32_t stretch, std::uint32_t place) {
   constexpr unsigned half = row_threads<Tile> / 2;
   const std::uint32_t count = stretch & 0xffff;
   std::uint32_t* const near = tile.near[threadIdx.x / half % 2][place / 32];
-  const std::uint32_t k = threadIdx.x % half;
-  if (k < count)
-    atomicOr(near + ((stretch >> 16) + k) % strip_count, 1u << place % 32);
+  const auto set = [&](std::uint32_t k) { atomicOr(near + ((stretch >> 16) + k) % strip_count, 1u << place % 32); };
+  // Few rows have a second round.
+  const std::uint32_t own = threadIdx.x % half;
+  if (own < count)
+    set(own);
   if (rarely(count > half))
-    for (std::uint32_t more = k + half; more < count; more += half)
-      atomicOr(near + ((stretch >> 16) + more) % strip_count, 1u << place % 32);
+    for (std::uint32_t k = own + half; k < count; k += half)
+      set(k);
 }
 
 /// Sorts and marks the rows that are stored. Those that do not count come last.

@@ -152,26 +152,12 @@ __device__ inline std::uint32_t warp_prefix(std::uint32_t value) {
   return value;
 }
 
-/// atomicAdd() in shared memory, for one lane of a warp: without code for more.
-__device__ inline std::uint32_t take(std::uint32_t& counter, std::uint32_t count) {
-#ifdef __CUDA_ARCH__
-  std::uint32_t before;
-  asm volatile("atom.shared.add.u32 %0, [%1], %2;"
-               : "=r"(before)
-               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(&counter))), "r"(count)
-               : "memory");
-  return before;
-#else
-  return atomicAdd(&counter, count);
-#endif
-}
-
 /// Takes `own` places for each lane of a warp off a counter, and says where they begin.
 __device__ inline std::uint32_t take_places(std::uint32_t& counter, std::uint32_t own) {
   const std::uint32_t upto = warp_prefix(own);
   std::uint32_t begin = 0;
   if (threadIdx.x % 32 == 31)
-    begin = take(counter, upto);
+    begin = atomicAdd(&counter, upto);
   return __shfl_sync(all_lanes, begin, 31) + upto - own;
 }
 
