@@ -3,6 +3,8 @@
 //
 // The map over all multiprocessors, a tile of rows a block.
 
+#include <algorithm>
+
 #include "map_tile.cuh"
 #include "tile_results.cuh"
 
@@ -16,9 +18,13 @@ template <typename Plan>
 __global__ void __launch_bounds__(threads_max, 1) map(Arguments a) {
   __shared__ Tile<Plan> tile;
   const std::uint32_t frame = blockIdx.y;
+  // Before shared memory is cleared: instructions are moved across the wait, but not across loops.
+  const std::uint32_t first = at_hand(blockIdx.x * a.tile);
+  Found to = a.arrays.of(frame, a.frames.slot(frame));
+  to.rows = at_hand(to.rows);
+  to.lists = at_hand(to.lists + list_vectors(first));
   clear(tile);
   Extent extent(a.frames, frame);
-  const std::uint32_t first = at_hand(blockIdx.x * a.tile);
   std::uint32_t rows = at_hand(min(a.tile, extent.n - first));
   __syncthreads();
   await_previous();
@@ -32,16 +38,16 @@ __global__ void __launch_bounds__(threads_max, 1) map(Arguments a) {
     rows = min(a.tile, extent.n - first);
   }
   const Job job{extent.input, extent.n, first, rows};
-  map_tile(a, tile, job);
-  write_rows(a, tile, job, a.arrays.of(frame, a.frames.slot(frame)));
+  map_tile(a, tile, job, to, [] {});
 }
 
 template <bool bounded, unsigned words, unsigned items>
 void launch(const Call& call, const Arguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;
-  launch_early(map<Plan<bounded, words, items, threads_max / 32>>, call,
-               {call.grid(ceil_div(capacity, arguments.tile)), ceil_div(ceil_div(capacity, items), 32) * 32},
-               arguments);
+  launch_early(
+      map<Plan<bounded, words, items, threads_max / 32>>, call,
+      {call.grid(ceil_div(capacity, arguments.tile)), 32 * std::max(ceil_div(ceil_div(capacity, items), 32), words)},
+      arguments);
 }
 
 /// The fewer columns a thread has, the sooner a block is done; where blocks share a multiprocessor, the most do best.

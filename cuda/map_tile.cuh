@@ -7,34 +7,48 @@
 // for their ranks. The few pairs that are left are queued, and tested by a thread each.
 #pragma once
 
+#include "tile_results.cuh"
 #include "tile_rows.cuh"
 
 namespace crowd::direct {
 
 /// Counts the columns by how many rows they rank better than (or as, of the tile's own), and says which ones that are.
 template <typename Tile, unsigned items>
-__device__ void count_better(Tile& tile, const Columns<items>& columns, std::uint32_t (&near)[items][Tile::words]) {
+__device__ void count_better(Tile& tile, const Columns<items, Tile::bounded>& columns,
+                             std::uint32_t (&near)[items][Tile::words]) {
   const SharedWords begin(tile.sorted);
+  // The first two steps of a search and the last meet one of four keys.
+  constexpr unsigned quarter = Tile::rows_max / 4;
+  const std::uint32_t first = begin[quarter - 1];
+  const std::uint32_t middle = begin[2 * quarter - 1];
+  const std::uint32_t third = begin[3 * quarter - 1];
+  const std::uint32_t last = begin[4 * quarter - 1];
   SharedWords at[items];
 #pragma unroll
-  for (unsigned k = 0; k < items; ++k)
+  for (unsigned k = 0; k < items; ++k) {
+    const bool upper = middle < columns.key[k];
     at[k] = begin;
+    at[k] += upper ? 2 * quarter : 0;
+    if ((upper ? third : first) < columns.key[k])
+      at[k] += quarter;
+  }
 #pragma unroll
-  for (unsigned step = Tile::rows_max / 2; step; step /= 2)
+  for (unsigned step = quarter / 2; step; step /= 2)
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
       if (at[k][step - 1] < columns.key[k])
         at[k] += step;
 #pragma unroll
-  for (unsigned k = 0; k < items; ++k) {
-    if (at[k][0] < columns.key[k])
+  for (unsigned k = 0; k < items; ++k)
+    if (last < columns.key[k])
       at[k] += 1;
-  }
   // Only now, since no load goes before an atomic that it comes after.
+  const std::uint32_t above = SharedWords(tile.above) - begin;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
     const std::uint32_t below = at[k] - begin;
-    atomicAdd(tile.above + below, 1u);
+    at[k] += above;
+    at[k].count();
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
       near[k][w] = lowest(below > 32 * w ? below - 32 * w : 0);
@@ -85,9 +99,9 @@ template <typename Tile>
 __device__ void test_pairs(const Arguments& a, Tile& tile, const Job& job, std::uint32_t count) {
   // Most threads have one at most: asked for before it is known whether there is one.
   static_assert(queued_a_warp >= 32);
-  std::uint32_t pair = tile.queue[threadIdx.x];
+  Pair pair = tile.queue[threadIdx.x];
   for (std::uint32_t q = threadIdx.x; q < count; pair = tile.queue[q]) {
-    test_pair(a, tile, job, pair / capacity_max, pair % capacity_max);
+    test_pair(a, tile, job, pair.place(), pair.column());
     q += blockDim.x;
     if (q >= count)
       return;
@@ -95,8 +109,7 @@ __device__ void test_pairs(const Arguments& a, Tile& tile, const Job& job, std::
 }
 
 /// The rows of a word that have marked any of these strips.
-__device__ inline std::uint32_t marked(const std::uint32_t* near, float from, float to, float per) {
-  const Stretch stretch = stretch_between(from, to, per, strip_count);
+__device__ inline std::uint32_t marked(const std::uint32_t* near, const Stretch& stretch) {
   std::uint32_t rows = 0;
   for (std::uint32_t k = 0; k < stretch.count; ++k)
     rows |= near[(static_cast<std::uint32_t>(stretch.first) + k) % strip_count];
@@ -105,27 +118,25 @@ __device__ inline std::uint32_t marked(const std::uint32_t* near, float from, fl
 
 /// Drops the rows of each word that a column cannot beat, going by where it lies.
 template <typename Tile>
-__device__ void drop_far(const Tile& tile, const PerUnit& strips, const float4& b, std::uint32_t (&rows)[Tile::words]) {
-  if (Tile::bounded) {
-    const float x = strip_at(b.x + b.z, strips.x);
-    const float y = strip_at(b.y + b.w, strips.y);
+__device__ void drop_far(const Tile& tile, const Strips<Tile::bounded>& strips, std::uint32_t (&rows)[Tile::words]) {
+  if constexpr (Tile::bounded) {
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      rows[w] &= strip_word(tile.near[0][w], x);
+      rows[w] &= strip_word(tile.near[0][w], strips.x);
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
       if (rows[w])  // of few lanes, whose words share fewer banks
-        rows[w] &= strip_word(tile.near[1][w], y);
+        rows[w] &= strip_word(tile.near[1][w], strips.y);
   } else {
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      rows[w] &= marked(tile.near[0][w], b.x, b.z, strips.x) & marked(tile.near[1][w], b.y, b.w, strips.y);
+      rows[w] &= marked(tile.near[0][w], strips.x) & marked(tile.near[1][w], strips.y);
   }
 }
 
 /// Drops pairs that do not matter any more.
 template <typename Tile, unsigned items>
-__device__ void drop_settled(const Tile& tile, const Columns<items>& columns,
+__device__ void drop_settled(const Tile& tile, const Columns<items, Tile::bounded>& columns,
                              std::uint32_t (&near)[items][Tile::words]) {
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w)
@@ -140,9 +151,9 @@ __device__ void drop_settled(const Tile& tile, const Columns<items>& columns,
 
 /// Takes one of the rows near a column, if there is one, off those and queues it.
 __device__ inline void queue_pair(SharedWords& to, std::uint32_t& near, std::uint32_t word, std::uint32_t column) {
-  const std::uint32_t bit = highest(near);
-  to.append_if(near, (32 * word + bit) * capacity_max + column);
-  near &= lowest(bit);
+  const std::uint32_t bit = near & (0 - near);
+  to.append_if(near, bit, word * capacity_max + column);
+  near ^= bit;
 }
 
 /// Queues pairs of columns with the rows near them, as many as there is room for, and forgets these. Whatever the order
@@ -156,9 +167,9 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
     for (unsigned w = 0; w < Tile::words; ++w)
       own += static_cast<std::uint32_t>(__popc(near[k][w]));
   const std::uint32_t place = take_places(tile.queued, own);
-  const SharedWords begin(tile.queue);
+  const SharedWords begin(&tile.queue[0].bit);
   SharedWords to = begin;
-  to += place;
+  to += pair_words * place;
   // Most columns have two rows near them at most: no loop for these.
   if (!rarely(place + own > Tile::queue_room))
 #pragma unroll
@@ -178,18 +189,17 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
   for (unsigned k = 0; k < items; ++k)
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      while (near[k][w] && to - begin < Tile::queue_room)
+      while (near[k][w] && to - begin < pair_words * Tile::queue_room)
         queue_pair(to, near[k][w], w, k * blockDim.x + threadIdx.x);
 }
 
 /// Finds the pairs of columns with rows near them, and tests them.
 template <typename Tile, unsigned items>
-__device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, const Columns<items>& columns,
-                            std::uint32_t (&near)[items][Tile::words]) {
-  const PerUnit strips = tile.strips;
+__device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job,
+                            const Columns<items, Tile::bounded>& columns, std::uint32_t (&near)[items][Tile::words]) {
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    drop_far(tile, strips, columns.box[k], near[k]);
+    drop_far(tile, columns.strips[k], near[k]);
   for (;;) {
     queue_pairs<Tile, items>(tile, near);
     __syncthreads();
@@ -205,30 +215,10 @@ __device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job, cons
   }
 }
 
-/// Counts the candidates that rank better than each of the rows at a word's places, by a warp, a row a lane.
-template <typename Tile>
-__device__ void rank_rows(Tile& tile, unsigned word) {
-  const unsigned lane = threadIdx.x % 32;
-  const std::uint32_t place = 32 * word + lane;
-  // Columns of the tile with the same score were all counted.
-  std::uint32_t better = 0 - tile.ties[place];
-#pragma unroll
-  for (unsigned w = 0; w < Tile::words; ++w) {
-    const std::uint32_t own = tile.above[32 * w + lane + 1];
-    // Those that rank better than so many rows and the one at the place.
-    if (w >= word) {
-      const std::uint32_t upto = warp_prefix(own);
-      better += __shfl_sync(all_lanes, upto, 31);
-      if (w == word)
-        better -= upto - own;
-    }
-  }
-  tile.rank[place] = better;
-}
-
-/// Finds the rivals of one row or more, and how many candidates rank better. The tile is clear. Ends with a barrier.
-template <typename Plan>
-__device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
+/// Finds the rivals of one row or more, and how many candidates rank better, and writes that: rows by rank, and lists
+/// from the tile's first on. The tile is clear. Calls `wait` before anything is written.
+template <typename Plan, typename Function>
+__device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job, const Found& to, const Function& wait) {
   constexpr unsigned items = Plan::items;
   constexpr unsigned tasks = row_tasks<Tile<Plan>>;
   const unsigned warp = threadIdx.x / 32;
@@ -242,15 +232,16 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job) {
       raw[k] = load(a, job.input + i);
   __syncthreads();
   sort_rows(tile, job);
-  const Columns<items> columns = judge_columns(a, tile, job, raw);
+  const Columns<items, Plan::bounded> columns = judge_columns<Tile<Plan>, items>(a, tile, job, raw);
   __syncthreads();
   std::uint32_t near[items][Tile<Plan>::words];
   count_better(tile, columns, near);
   find_rivals(a, tile, job, columns, near);
-  // By the last warps, which have the fewest pairs.
-  for (unsigned word = blockDim.x / 32 - 1 - warp; word < Tile<Plan>::words; word += blockDim.x / 32)
-    rank_rows(tile, word);
+  const Results<Tile<Plan>> results(tile, job);
   __syncthreads();
+  wait();
+  results.write(a, tile, job, to);
+  write_tally(a, tile, job, to);
 }
 
 }  // namespace crowd::direct

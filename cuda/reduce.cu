@@ -19,11 +19,15 @@ __global__ void __launch_bounds__(1024, 1) reduce(Arguments a) {
   extern __shared__ uint4 memory[];
   __shared__ Verdicts shared;
   const std::uint32_t frame = blockIdx.x;
+  // Before shared memory is cleared, as in the map.
+  const std::uint32_t early = block_for_now();
+  const Row* const first = at_hand(a.arrays.of(early, a.frames.slot(early)).rows + Mine<items>::rank(0));
   clear(carve(memory, a.frames.capacity), shared, a.frames.capacity);
   __syncthreads();
   await_previous();
   reduce_frame<greedy, items>({a, shared, carve(memory, a.frames.capacity), frame, a.frames.size(frame),
-                               a.frames.input(frame), a.arrays.of(frame, a.frames.slot(frame))});
+                               a.frames.input(frame), a.arrays.of(frame, a.frames.slot(frame))},
+                              first);
 }
 
 Arrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {

@@ -19,13 +19,14 @@ struct Mine {
   }
 };
 
+/// `first`: the thread's first row.
 template <unsigned items>
-__device__ Mine<items> load_rows(const View& view) {
+__device__ Mine<items> load_rows(const Row* first, std::uint32_t capacity) {
   Mine<items> mine;
-  const auto* words = reinterpret_cast<const uint2*>(view.found.rows);
+  const auto* words = reinterpret_cast<const uint2*>(first);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    mine.row[k] = mine.rank(k) < view.a.frames.capacity ? Row(words[mine.rank(k)]) : Row::absent();
+    mine.row[k] = mine.rank(k) < capacity ? Row(words[32 * k]) : Row::absent();
   return mine;
 }
 
@@ -214,20 +215,20 @@ __device__ void write_survivors(const View& view, const Mine<items>& mine, const
 }
 
 /// From rows to results, by a thread for as many candidates as `items`; clear() has been here. Who has no rivals
-/// survives, the paper's result; in method greedy others may.
+/// survives, the paper's result; in method greedy others may. `first`: the thread's first row.
 template <bool greedy, unsigned items>
-__device__ void reduce_frame(const View& view) {
-  const auto mine = load_rows<items>(view);
+__device__ void reduce_frame(const View& view, const Row* first) {
+  const auto mine = load_rows<items>(first, view.a.frames.capacity);
   const Tally tally = *view.found.tally;
   const std::uint32_t ranked = view.n - tally.malformed - tally.low;
   const auto keep = [&](const Row& row, std::uint32_t rank) { view.publish(row.index(), Standing::kept(rank)); };
   const unsigned survive = choose(mine, [](const Row& row) { return !row.has_rivals(); });
   for_each(mine, survive, keep);
-  const unsigned first = threadIdx.x / 32 * items;
+  const unsigned first_word = threadIdx.x / 32 * items;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
     if (const unsigned lanes = __ballot_sync(all_lanes, survive >> k & 1); threadIdx.x % 32 == 0)
-      view.shared.kept[first + k] = lanes;
+      view.shared.kept[first_word + k] = lanes;
   __syncthreads();
   if (greedy) {
     list_waiting(view, mine);
@@ -241,7 +242,7 @@ __device__ void reduce_frame(const View& view) {
     unsigned survived = 0;
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
-      survived |= (view.shared.kept[first + k] >> threadIdx.x % 32 & 1) << k;
+      survived |= (view.shared.kept[first_word + k] >> threadIdx.x % 32 & 1) << k;
     for_each(mine, survived, keep);
     write_stand_ins(view, ranked);
   }

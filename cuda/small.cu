@@ -57,19 +57,21 @@ __global__ void __launch_bounds__(threads_max, 1) small(Arguments a) {
     extent.load(a.frames, frame);
   const std::uint32_t n = extent.n;
   const Job job{extent.input, n, first, first < n ? min(a.tile, n - first) : 0};
-  if (job.rows)
-    map_tile(a, shared.tile, job);
-  cluster.barrier_wait();
-  const Found found{cluster.map_shared_rank(shared.rows, 0), cluster.map_shared_rank(shared.lists, 0),
+  const Found found{cluster.map_shared_rank(shared.rows, 0),
+                    cluster.map_shared_rank(shared.lists, 0) + list_vectors(first),
                     cluster.map_shared_rank(&shared.tally, 0)};
-  if (job.rows)
-    write_rows(a, shared.tile, job, found);
-  else if (part == 0)
-    write_none(found, a.frames.capacity);
+  if (job.rows) {
+    map_tile(a, shared.tile, job, found, [&] { cluster.barrier_wait(); });
+  } else {
+    cluster.barrier_wait();
+    if (part == 0)
+      write_none(found, a.frames.capacity);
+  }
   __syncwarp();
   cluster.sync();
   if (part == 0)
-    reduce_frame<greedy, 1>({a, shared.verdicts, own, frame, n, job.input, {shared.rows, shared.lists, &shared.tally}});
+    reduce_frame<greedy, 1>({a, shared.verdicts, own, frame, n, job.input, {shared.rows, shared.lists, &shared.tally}},
+                            shared.rows + Mine<1>::rank(0));
 #endif
 }
 

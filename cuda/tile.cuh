@@ -42,6 +42,20 @@ struct Plan {
   static constexpr unsigned rows_max = 32 * words;
 };
 
+/// A row and a column that is near it. Which bit is set is found out by who tests them: full lanes, fewer instructions.
+struct alignas(sizeof(uint2)) Pair {
+  std::uint32_t bit;          ///< of the row's place in its word
+  std::uint32_t word_column;  ///< word * capacity_max + column
+
+  __device__ std::uint32_t place() const {
+    return 32 * (word_column / capacity_max) + highest(bit);
+  }
+  __device__ std::uint32_t column() const {
+    return word_column % capacity_max;
+  }
+};
+constexpr unsigned pair_words = sizeof(Pair) / sizeof(std::uint32_t);
+
 /// A tile of rows in shared memory.
 template <typename Plan>
 struct Tile {
@@ -65,10 +79,9 @@ struct Tile {
   std::uint32_t rivals[rows_max];
   std::uint32_t best[rows_max];  ///< the best rival by its key's upper bits, that is nearly the best: bits, ~index
   alignas(sizeof(uint4)) std::uint16_t list[rows_max][rivals_max];  ///< as the reduce reads it, in whole vectors
-  std::uint32_t rank[rows_max];
-  std::uint32_t crowded;            ///< whether a list is longer than its share of the room
-  std::uint32_t queue[queue_room];  ///< place * capacity_max + column
-  std::uint32_t queued;             ///< that asked for a place in the queue
+  std::uint32_t crowded;  ///< whether a list is longer than its share of the room
+  Pair queue[queue_room];
+  std::uint32_t queued;  ///< that asked for a place in the queue
   Tally tally;
 };
 
@@ -78,10 +91,28 @@ struct Job {
   std::uint32_t n, first, rows;
 };
 
+/// Where a column lies: the strips of its centre (strip_at()), or those that it meets.
+template <bool bounded>
+struct Strips {
+  float x, y;
+
+  __device__ static Strips of(const float4& b, const PerUnit& per) {
+    return {strip_at(b.x + b.z, per.x), strip_at(b.y + b.w, per.y)};
+  }
+};
+template <>
+struct Strips<false> {
+  Stretch x, y;
+
+  __device__ static Strips of(const float4& b, const PerUnit& per) {
+    return {stretch_between(b.x, b.z, per.x, strip_count), stretch_between(b.y, b.w, per.y, strip_count)};
+  }
+};
+
 /// The columns of a thread: number k is column k * blockDim.x + threadIdx.x.
-template <unsigned items>
+template <unsigned items, bool bounded>
 struct Columns {
-  float4 box[items];
+  Strips<bounded> strips[items];
   /// score_key(), one more for columns of the tile and before: greater than a row's if the column ranks better, and if
   /// it is of the tile and has the same score. 0 if it does not count.
   std::uint32_t key[items];
@@ -125,12 +156,14 @@ __device__ inline unsigned counted_columns(const Arguments& a, const Job& job) {
 
 /// Makes columns of what was loaded.
 template <typename Tile, unsigned items>
-__device__ Columns<items> judge_columns(const Arguments& a, Tile& tile, const Job& job, const Raw (&raw)[items]) {
-  Columns<items> columns;
+__device__ Columns<items, Tile::bounded> judge_columns(const Arguments& a, Tile& tile, const Job& job,
+                                                       const Raw (&raw)[items]) {
+  Columns<items, Tile::bounded> columns;
+  const PerUnit strips = tile.strips;
   std::uint32_t oddest = 0;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    columns.box[k] = raw[k].box;
+    columns.strips[k] = Strips<Tile::bounded>::of(raw[k].box, strips);
     columns.key[k] = number_key(raw[k].score) + (k * blockDim.x + threadIdx.x < job.first + job.rows);
     oddest = max(oddest, oddness(raw[k].box));
   }

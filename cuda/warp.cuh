@@ -29,6 +29,32 @@ __device__ T at_hand(T value) {
   return value;
 }
 
+/// The same for an address in global memory, which the compiler goes on to know that it is.
+template <typename T>
+__device__ T* at_hand(T* global) {
+#ifdef __CUDA_ARCH__
+  return static_cast<T*>(__cvta_global_to_generic(at_hand(__cvta_generic_to_global(global))));
+#else
+  return global;
+#endif
+}
+
+/// Loads from shared memory here, and not behind the next branch.
+__device__ inline std::uint32_t load_here(const std::uint32_t& shared) {
+  return *static_cast<const volatile std::uint32_t*>(&shared);
+}
+
+/// blockIdx.x for now: does not take a register until that is asked for again.
+__device__ inline std::uint32_t block_for_now() {
+#ifdef __CUDA_ARCH__
+  std::uint32_t block;
+  asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
+  return block;
+#else
+  return blockIdx.x;
+#endif
+}
+
 /// The first `count` bits of 32, which may be more.
 __device__ inline std::uint32_t lowest(std::uint32_t count) {
 #ifdef __CUDA_ARCH__
@@ -65,12 +91,18 @@ class SharedWords {
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(at_ + number * size) : "memory");
     return word;
   }
-  /// Stores a word here and goes on to the next, if `number` is not 0, without a branch.
-  __device__ void append_if(std::uint32_t number, std::uint32_t word) {
-    asm volatile("{.reg .pred any; setp.ne.u32 any, %1, 0; @any st.shared.u32 [%0], %2; @any add.u32 %0, %0, %3;}"
-                 : "+r"(at_)
-                 : "r"(number), "r"(word), "n"(sizeof(std::uint32_t))
-                 : "memory");
+  /// Adds one to the word here.
+  __device__ void count() {
+    asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(at_) : "memory");
+  }
+  /// Stores two words here, at a multiple of their size, and goes on behind them, if `number` is not 0, without a
+  /// branch.
+  __device__ void append_if(std::uint32_t number, std::uint32_t first, std::uint32_t second) {
+    asm volatile(
+        "{.reg .pred any; setp.ne.u32 any, %1, 0; @any st.shared.v2.u32 [%0], {%2, %3}; @any add.u32 %0, %0, %4;}"
+        : "+r"(at_)
+        : "r"(number), "r"(first), "r"(second), "n"(2 * size)
+        : "memory");
   }
 #else
   using Address = char*;
@@ -80,11 +112,15 @@ class SharedWords {
   std::uint32_t operator[](std::uint32_t number) const {
     return reinterpret_cast<const std::uint32_t*>(at_)[number];
   }
-  void append_if(std::uint32_t number, std::uint32_t word) {
+  __device__ void count() {
+    atomicAdd(reinterpret_cast<std::uint32_t*>(at_), 1u);
+  }
+  void append_if(std::uint32_t number, std::uint32_t first, std::uint32_t second) {
     if (!number)
       return;
-    *reinterpret_cast<std::uint32_t*>(at_) = word;
-    at_ += size;
+    reinterpret_cast<std::uint32_t*>(at_)[0] = first;
+    reinterpret_cast<std::uint32_t*>(at_)[1] = second;
+    at_ += 2 * size;
   }
 #endif
   SharedWords() = default;
