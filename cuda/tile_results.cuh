@@ -18,7 +18,12 @@ __device__ bool counts(const Tile& tile, std::uint32_t place) {
 template <typename Tile>
 struct Begins {
   std::uint32_t of_word[Tile::words];
+  static_assert(Tile::words <= 2);
 
+  /// Of the lane's row of a word.
+  __device__ std::uint32_t own(unsigned word) const {
+    return word ? of_word[Tile::words - 1] : of_word[0];
+  }
   /// Of the row at `place`, which need not be the lane's.
   __device__ std::uint32_t of(std::uint32_t place) const {
     std::uint32_t begin = not_listed;
@@ -108,11 +113,7 @@ class Results {
     if (!a.first_rival)
       write_lists(tile, job, crowded, begins, rivals, to.lists);
     if (has_row() && rank_ != none)
-      write_row(tile,
-                a.first_rival ? not_listed
-                : word()      ? begins.of_word[Tile::words - 1]
-                              : begins.of_word[0],
-                to.rows);
+      write_row(tile, a.first_rival ? not_listed : begins.own(word()), to.rows);
   }
 
  private:
