@@ -44,10 +44,10 @@ __global__ void __launch_bounds__(threads_max, 1) map(Arguments a) {
 template <bool bounded, unsigned words, unsigned items>
 void launch(const Call& call, const Arguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;
-  launch_early(
-      map<Plan<bounded, words, items, threads_max / 32>>, call,
-      {call.grid(ceil_div(capacity, arguments.tile)), 32 * std::max(ceil_div(ceil_div(capacity, items), 32), words)},
-      arguments);
+  // Each word of rows has a warp of its own: Results.
+  const unsigned warps = std::max(ceil_div(ceil_div(capacity, items), 32), words);
+  launch_early(map<Plan<bounded, words, items, threads_max / 32>>, call,
+               {call.grid(ceil_div(capacity, arguments.tile)), 32 * warps}, arguments);
 }
 
 /// The fewer columns a thread has, the sooner a block is done; where blocks share a multiprocessor, the most do best.
