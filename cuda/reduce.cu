@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(1024, 1) reduce(Arguments a) {
   extern __shared__ uint4 memory[];
   __shared__ Verdicts shared;
   const std::uint32_t frame = blockIdx.x;
-  // Before shared memory is cleared, as in the map.
+  // Before shared memory is cleared, as in the map. `frame` is read after the wait.
   const std::uint32_t early = block_for_now();
   const Row* const first = at_hand(a.arrays.of(early, a.frames.slot(early)).rows + Mine<items>::rank(0));
   clear(carve(memory, a.frames.capacity), shared, a.frames.capacity);

@@ -189,7 +189,7 @@ __device__ Columns<items, Tile::bounded> judge_columns(const Arguments& a, Tile&
   return columns;
 }
 
-/// Clears what map_tile() and write_rows() count on. A barrier has to follow.
+/// Clears what map_tile() counts on. A barrier has to follow.
 template <typename Tile>
 __device__ void clear(Tile& tile) {
   for (unsigned k = threadIdx.x; k < 2 * Tile::words * strip_count; k += blockDim.x)

@@ -89,7 +89,8 @@ __device__ std::uint32_t rank_row(const Tile& tile, unsigned word) {
 constexpr std::uint32_t row_vectors = rivals_max / list_step;
 static_assert(rivals_max % list_step == 0 && 32 % row_vectors == 0);
 
-/// What a block has found, on its way out. The last warps, which have the fewest pairs, have a word of rows each.
+/// What a block has found, on its way out. The last warps, which have the fewest pairs, have a word of rows each: the
+/// block needs as many.
 template <typename Tile>
 class Results {
  public:

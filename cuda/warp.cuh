@@ -44,7 +44,7 @@ __device__ inline std::uint32_t load_here(const std::uint32_t& shared) {
   return *static_cast<const volatile std::uint32_t*>(&shared);
 }
 
-/// blockIdx.x for now: does not take a register until that is asked for again.
+/// blockIdx.x, read by itself: lest the compiler keep it in a register until it is asked for again.
 __device__ inline std::uint32_t block_for_now() {
 #ifdef __CUDA_ARCH__
   std::uint32_t block;
@@ -66,19 +66,13 @@ __device__ inline std::uint32_t lowest(std::uint32_t count) {
 #endif
 }
 
-/// The highest of the bits, ~0 if there is none.
+/// The number of the highest bit, of which there is one.
 __device__ inline std::uint32_t highest(std::uint32_t bits) {
-#ifdef __CUDA_ARCH__
-  std::uint32_t number;
-  // Volatile, lest it become a branch.
-  asm volatile("bfind.u32 %0, %1;" : "=r"(number) : "r"(bits));
-  return number;
-#else
   return 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(bits)));
-#endif
 }
 
-/// Where words in shared memory are, in a single register: for loads that depend on one another.
+/// Where words in shared memory are, in a single register: for loads that depend on one another, and what is to be an
+/// instruction each.
 class SharedWords {
 #ifdef __CUDA_ARCH__
   using Address = std::uint32_t;
