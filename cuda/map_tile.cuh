@@ -97,14 +97,9 @@ __device__ void test_pair(const Arguments& a, Tile& tile, const Job& job, std::u
 /// Tests the pairs in the queue.
 template <typename Tile>
 __device__ void test_pairs(const Arguments& a, Tile& tile, const Job& job, std::uint32_t count) {
-  // Most threads have one at most: asked for before it is known whether there is one.
-  static_assert(queued_a_warp >= 32);
-  Pair pair = tile.queue[threadIdx.x];
-  for (std::uint32_t q = threadIdx.x; q < count; pair = tile.queue[q]) {
+  for (std::uint32_t q = threadIdx.x; q < count; q += blockDim.x) {
+    const Pair pair = tile.queue[q];
     test_pair(a, tile, job, pair.place(), pair.column());
-    q += blockDim.x;
-    if (q >= count)
-      return;
   }
 }
 
