@@ -71,6 +71,14 @@ inline cudaError_t allocate(Event& event) {
   return error;
 }
 
+/// With timing, and never to be waited for.
+inline cudaError_t allocate_timer(Event& event) {
+  cudaEvent_t made = nullptr;
+  const cudaError_t error = cudaEventCreateWithFlags(&made, cudaEventDefault);
+  event.reset(error == cudaSuccess ? made : nullptr);
+  return error;
+}
+
 /// Makes what is launched on `later` from now on wait for what was launched on `earlier`; nothing if they are one.
 inline cudaError_t make_wait(cudaStream_t later, cudaStream_t earlier, const Event& event) {
   if (later == earlier)

@@ -198,10 +198,10 @@ void DeviceSession::hand_over(const CrowdNmsCandidates& candidates, const CrowdN
         std::memcpy(survivors.members + to, outputs.members + from, written * sizeof(std::uint32_t));
     }
     const std::size_t slot = static_cast<std::size_t>(f) * candidates.capacity;
-    const std::uint32_t judged = report.candidates - report.overflow;
-    if (survivors.stand_ins && judged)
+    const std::uint32_t n = used(candidates, f);
+    if (survivors.stand_ins && n)
       std::memcpy(survivors.stand_ins + slot, outputs.stand_ins + static_cast<std::size_t>(f) * fullest,
-                  judged * sizeof(std::uint32_t));
+                  n * sizeof(std::uint32_t));
     survivors.reports[f] = report;
   }
 }

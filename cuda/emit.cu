@@ -62,9 +62,14 @@ __global__ void find_stand_ins(Frames frames, Scratch scratch, StandInRule rule,
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
-  if (i >= frames.size(frame))
+  if (i >= frames.held(frame))
     return;
   const std::size_t slot = frames.slot(frame);
+  if (i >= frames.size(frame)) {
+    if (lane == 0 && stand_ins)
+      stand_ins[slot + i] = CROWD_NMS_NONE;
+    return;
+  }
   const float4 b = frames.boxes[frames.input(frame) + i];
   const std::uint32_t state = scratch.state[slot + i];
   const Candidate candidate{{b.x, b.y, b.z, b.w},

@@ -36,6 +36,10 @@ struct Frames {
   __device__ std::uint32_t count(std::uint32_t frame) const {
     return counts ? counts[frame] : capacity;
   }
+  /// Candidates that the arrays hold.
+  __device__ std::uint32_t held(std::uint32_t frame) const {
+    return min(count(frame), capacity);
+  }
   __device__ std::uint32_t size(std::uint32_t frame) const {
     return min(count(frame), limit);
   }

@@ -28,9 +28,9 @@ unsigned raw(const Enumeration& value) {
 CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                           const CrowdNmsSurvivors* survivors);
 
-/// Whether frames * capacity is within CROWD_NMS_MAX_TOTAL.
+/// Whether frames * capacity is within CROWD_NMS_MAX_TOTAL, and the capacity where there are no frames.
 constexpr bool total_fits(std::uint32_t frames, std::uint32_t capacity) {
-  return static_cast<std::uint64_t>(frames) * capacity <= CROWD_NMS_MAX_TOTAL;
+  return static_cast<std::uint64_t>(frames ? frames : 1) * capacity <= CROWD_NMS_MAX_TOTAL;
 }
 
 constexpr std::uint32_t paper_d_max_limit = 65536;

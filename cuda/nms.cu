@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "floating_point.hpp"
 #include "frames.cuh"
 #include "tuning.hpp"
 
@@ -93,24 +94,10 @@ std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, 
   return carver.bytes() + paper_scratch_bytes(paper_side(params, capacity));
 }
 
-}  // namespace
-
-}  // namespace crowd
-
-using namespace crowd;
-
-size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams* params, uint32_t frames, uint32_t capacity) {
-  if (crowd_nms_params_check(params) != CROWD_NMS_OK || check_hardware(*params, frames, capacity) != CROWD_NMS_OK)
-    return 0;
-  if (!total_fits(frames, capacity)) {
-    fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates are more than a call holds", frames, capacity);
-    return 0;
-  }
-  return workspace_bytes(*params, frames, capacity);
-}
-
-CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
-                              const CrowdNmsSurvivors* survivors, void* workspace, size_t bytes, CUstream_st* stream) {
+// Not inlined, see FloatingPointModes.
+[[gnu::noinline]] CrowdNmsStatus run_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
+                                          const CrowdNmsSurvivors* survivors, void* workspace, std::size_t bytes,
+                                          cudaStream_t stream) {
   if (const CrowdNmsStatus status = check_call(params, candidates, survivors); status != CROWD_NMS_OK)
     return status;
   const std::uint32_t frames = candidates->frames;
@@ -146,6 +133,29 @@ CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams* params, const CrowdNmsCandid
         error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? CROWD_NMS_NO_GPU : CROWD_NMS_CUDA_ERROR,
         "launching the kernels failed: %s", cudaGetErrorString(error));
   return CROWD_NMS_OK;
+}
+
+}  // namespace
+
+}  // namespace crowd
+
+using namespace crowd;
+
+size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams* params, uint32_t frames, uint32_t capacity) {
+  if (crowd_nms_params_check(params) != CROWD_NMS_OK || check_hardware(*params, frames, capacity) != CROWD_NMS_OK)
+    return 0;
+  if (!total_fits(frames, capacity)) {
+    fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates are more than a call holds", frames, capacity);
+    return 0;
+  }
+  return workspace_bytes(*params, frames, capacity);
+}
+
+CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
+                              const CrowdNmsSurvivors* survivors, void* workspace, size_t bytes, CUstream_st* stream) {
+  // The rule is made of the params on the host.
+  const FloatingPointModes modes;
+  return run_call(params, candidates, survivors, workspace, bytes, stream);
 }
 
 CrowdNmsStatus crowd_nms_cuda_probe(void) {

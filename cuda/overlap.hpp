@@ -16,12 +16,27 @@ namespace crowd {
 struct OverlapRule {
   CrowdNmsMetric metric;
   bool or_equal;
-  float threshold;
+  float threshold;  ///< a ratio compares with it as with the params' double
   float offset;
 };
 
+/// The largest float that is not above `value`, in [0, 1]: floats above one are above the other.
+inline float float_below(double value) {
+  const auto either = static_cast<float>(value);
+  return static_cast<double>(either) > value ? std::nextafter(either, 0.0f) : either;
+}
+
+/// The smallest float that is not below `value`, in [0, 1]: floats below one are below the other.
+inline float float_above(double value) {
+  const auto either = static_cast<float>(value);
+  return static_cast<double>(either) < value ? std::nextafter(either, 1.0f) : either;
+}
+
+/// Method paper keeps where the ratio is below the threshold, so what is equal to it suppresses.
 inline OverlapRule overlap_rule(const CrowdNmsParams& params) {
-  return {params.metric, params.comparator == CROWD_NMS_GREATER_EQUAL, params.overlap_threshold,
+  const bool or_equal = params.method == CROWD_NMS_PAPER || params.comparator == CROWD_NMS_GREATER_EQUAL;
+  return {params.metric, or_equal,
+          or_equal ? float_above(params.overlap_threshold) : float_below(params.overlap_threshold),
           static_cast<float>(params.pixel_offset)};
 }
 

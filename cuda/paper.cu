@@ -78,8 +78,8 @@ void launch_paper(const Call& call, std::byte* scratch) {
     fill_slots<<<ceil_div(slots.d_max, tuning::warp_block), tuning::warp_block, 0, call.stream>>>(
         call.frames, call.scratch, slots, frame);
     cudaMemsetAsync(slots.b, 1, side * side, call.stream);
-    map<<<dim3(tiles, tiles), dim3(tuning::paper_tile, tuning::paper_tile), 0, call.stream>>>(
-        slots, call.params.overlap_threshold);
+    map<<<dim3(tiles, tiles), dim3(tuning::paper_tile, tuning::paper_tile), 0, call.stream>>>(slots,
+                                                                                              call.rule().threshold);
     reduce<<<slots.d_max, slots.d_max / k, 0, call.stream>>>(call.frames, call.scratch, slots, k, frame);
   }
 }

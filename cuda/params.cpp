@@ -32,8 +32,8 @@ CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates
     return fail(CROWD_NMS_INVALID_ARGUMENT, "candidates and survivors must not be NULL");
   if (!total_fits(candidates->frames, candidates->capacity))
     return fail(CROWD_NMS_INVALID_ARGUMENT,
-                "%u frames of %u candidates are more than a call holds (%u): split the batch", candidates->frames,
-                candidates->capacity, CROWD_NMS_MAX_TOTAL);
+                "%u frames of %u candidates are more than a call holds (%u): split the batch, or lower the capacity",
+                candidates->frames, candidates->capacity, CROWD_NMS_MAX_TOTAL);
   if (!candidates->frames)
     return CROWD_NMS_OK;
   if (candidates->capacity && (!candidates->boxes || !candidates->scores))
@@ -58,9 +58,9 @@ void crowd_nms_params_init(CrowdNmsParams* params) {
       .method = CROWD_NMS_GREEDY,
       .metric = CROWD_NMS_IOU,
       .comparator = CROWD_NMS_GREATER,
-      .overlap_threshold = 0.5f,
-      .score_threshold = -std::numeric_limits<float>::infinity(),
       .pixel_offset = 0,
+      .overlap_threshold = 0.5,
+      .score_threshold = -std::numeric_limits<float>::infinity(),
       .class_agnostic = 0,
       .paper_d_max = 0,
       .paper_k = 32,
@@ -77,9 +77,8 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
     return fail(CROWD_NMS_INVALID_ARGUMENT, "metric %u is not a CrowdNmsMetric", crowd::raw(p.metric));
   if (crowd::raw(p.comparator) > CROWD_NMS_GREATER_EQUAL)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "comparator %u is not a CrowdNmsComparator", crowd::raw(p.comparator));
-  if (!(p.overlap_threshold >= 0.0f && p.overlap_threshold <= 1.0f))
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "overlap_threshold is %g, must lie in [0, 1]",
-                static_cast<double>(p.overlap_threshold));
+  if (!(p.overlap_threshold >= 0.0 && p.overlap_threshold <= 1.0))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "overlap_threshold is %.17g, must lie in [0, 1]", p.overlap_threshold);
   if (std::isnan(p.score_threshold))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "score_threshold is NaN, must be a number");
   if (p.pixel_offset > 1 || p.class_agnostic > 1)

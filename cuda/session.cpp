@@ -73,7 +73,47 @@ struct CrowdNmsSession {
   std::unique_ptr<crowd::Session> backend;
   std::uint32_t frames;
   std::uint32_t capacity;
+  std::uint64_t paper_side;  ///< largest matrix B that there is room for; 0: not made for method paper
 };
+
+namespace crowd {
+
+namespace {
+
+// The side of the matrix B that a session with these params has room for. 0 if method paper is not available: the
+// reason is in the last error, if there are params.
+std::uint64_t room_for_paper(CrowdNmsBackend backend, const CrowdNmsParams* params, std::uint32_t frames,
+                             std::uint32_t capacity) {
+  if (!params)
+    return 0;
+  CrowdNmsParams p = *params;
+  p.method = CROWD_NMS_PAPER;
+  const auto query = backend == CROWD_NMS_BACKEND_CUDA ? crowd_nms_cuda_workspace_bytes : crowd_nms_cpu_workspace_bytes;
+  return query(&p, frames, capacity) ? paper_side(p, capacity) : 0;
+}
+
+CrowdNmsStatus check_room_for_paper(const CrowdNmsSession& session, const CrowdNmsParams& params,
+                                    std::uint32_t capacity) {
+  if (params.method != CROWD_NMS_PAPER)
+    return CROWD_NMS_OK;
+  const std::uint64_t side = paper_side(params, capacity);
+  if (side <= session.paper_side)
+    return CROWD_NMS_OK;
+  if (!session.paper_side)
+    return fail(CROWD_NMS_INVALID_ARGUMENT,
+                "this session was not made for method paper: give crowd_nms_session_new() params with paper_d_max %u "
+                "and paper_k %u",
+                params.paper_d_max, params.paper_k);
+  return fail(CROWD_NMS_INVALID_ARGUMENT,
+              "a D_max of %llu does not fit this session, made for one of %llu in method paper: give "
+              "crowd_nms_session_new() params with paper_d_max %u and paper_k %u",
+              static_cast<unsigned long long>(side), static_cast<unsigned long long>(session.paper_side),
+              params.paper_d_max, params.paper_k);
+}
+
+}  // namespace
+
+}  // namespace crowd
 
 CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, const CrowdNmsParams* params, uint32_t frames,
                                      uint32_t capacity, CrowdNmsSession** session) {
@@ -95,7 +135,10 @@ CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, const CrowdNmsPara
                                     : crowd::make_host_session(params, frames, capacity, made);
   if (status != CROWD_NMS_OK)
     return status;
-  *session = new (std::nothrow) CrowdNmsSession{std::move(made), frames, capacity};
+  const std::uint64_t paper_side = crowd::room_for_paper(backend, params, frames, capacity);
+  if (params && params->method == CROWD_NMS_PAPER && !paper_side)
+    return CROWD_NMS_UNSUPPORTED;
+  *session = new (std::nothrow) CrowdNmsSession{std::move(made), frames, capacity, paper_side};
   return *session ? CROWD_NMS_OK : crowd::fail(CROWD_NMS_OUT_OF_MEMORY, "no memory for a session");
 }
 
@@ -108,6 +151,9 @@ CrowdNmsStatus crowd_nms_session_run(CrowdNmsSession* session, const CrowdNmsPar
   if (candidates->frames > session->frames || candidates->capacity > session->capacity)
     return crowd::fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates do not fit a session of %u times %u",
                        candidates->frames, candidates->capacity, session->frames, session->capacity);
+  if (const CrowdNmsStatus status = crowd::check_room_for_paper(*session, *params, candidates->capacity);
+      status != CROWD_NMS_OK)
+    return status;
   return session->backend->run(*params, *candidates, *survivors);
 }
 

@@ -13,7 +13,7 @@ As a module (importlib, for the dashes in its name): Nms(library).greedy(boxes, 
 import argparse
 import ctypes
 import sys
-from ctypes import POINTER, byref, c_char_p, c_float, c_int, c_int32, c_uint32, c_void_p
+from ctypes import POINTER, byref, c_char_p, c_double, c_float, c_int, c_int32, c_uint32, c_void_p
 
 DEMO = [
     (100, 80, 148, 176, 0.91),
@@ -33,9 +33,9 @@ class Params(ctypes.Structure):
         ("method", c_int),
         ("metric", c_int),
         ("comparator", c_int),
-        ("overlap_threshold", c_float),
-        ("score_threshold", c_float),
         ("pixel_offset", c_uint32),
+        ("overlap_threshold", c_double),
+        ("score_threshold", c_float),
         ("class_agnostic", c_uint32),
         ("paper_d_max", c_uint32),
         ("paper_k", c_uint32),

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "floating_point.hpp"
 #include "frame.hpp"
 
 namespace crowd::cpu {
@@ -29,9 +30,10 @@ CrowdNmsStatus check_workspace(const void* workspace, std::size_t bytes, std::si
   return CROWD_NMS_OK;
 }
 
-// Candidates of frame f that are there, and that are looked at.
+// Candidates of frame f that are there, that the arrays hold, and that are looked at.
 struct Counts {
   std::uint32_t given;
+  std::uint32_t held;
   std::uint32_t seen;
 };
 
@@ -43,10 +45,11 @@ std::size_t workspace_bytes(std::uint32_t capacity) {
 
 Counts count(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates, std::uint32_t f) {
   const std::uint32_t given = candidates.counts ? candidates.counts[f] : candidates.capacity;
-  std::uint64_t room = candidates.capacity;
-  if (params.method == CROWD_NMS_PAPER)
-    room = std::min(room, paper_side(params, candidates.capacity));
-  return {given, static_cast<std::uint32_t>(std::min<std::uint64_t>(given, room))};
+  const std::uint32_t held = std::min(given, candidates.capacity);
+  if (params.method != CROWD_NMS_PAPER)
+    return {given, held, held};
+  const std::uint64_t side = paper_side(params, candidates.capacity);
+  return {given, held, static_cast<std::uint32_t>(std::min<std::uint64_t>(held, side))};
 }
 
 Frame frame_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates, std::uint32_t f,
@@ -94,6 +97,9 @@ void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
     stand_ins = scratch.stand_ins;
 
   const Outcome outcome = run(params, frame, candidates.capacity, scratch, stand_ins);
+  // What method paper has no slot for.
+  if (stand_ins)
+    std::fill(stand_ins + counts.seen, stand_ins + counts.held, CROWD_NMS_NONE);
 
   const std::uint32_t written = std::min(outcome.survivors, out.max_survivors);
   const std::size_t place = std::size_t{f} * out.max_survivors;
@@ -111,6 +117,24 @@ void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
   };
 }
 
+// Not inlined, see FloatingPointModes.
+[[gnu::noinline]] CrowdNmsStatus run_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
+                                          const CrowdNmsSurvivors* survivors, void* workspace, std::size_t bytes) {
+  if (const CrowdNmsStatus status = check_call(params, candidates, survivors); status != CROWD_NMS_OK)
+    return status;
+  if (const CrowdNmsStatus status = check_paper_side(*params, candidates->capacity); status != CROWD_NMS_OK)
+    return status;
+  if (!candidates->frames)
+    return CROWD_NMS_OK;
+  std::size_t needed = workspace_bytes(candidates->capacity);
+  if (const CrowdNmsStatus status = check_workspace(workspace, bytes, needed); status != CROWD_NMS_OK)
+    return status;
+  const Scratch scratch = carve(workspace, candidates->capacity, needed);
+  for (std::uint32_t f = 0; f < candidates->frames; ++f)
+    run_frame(*params, *candidates, *survivors, scratch, f);
+  return CROWD_NMS_OK;
+}
+
 }  // namespace
 
 }  // namespace crowd::cpu
@@ -120,8 +144,9 @@ size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams* params, uint32_t fram
   if (crowd_nms_params_check(params) != CROWD_NMS_OK || cpu::check_paper_side(*params, capacity) != CROWD_NMS_OK)
     return 0;
   if (!total_fits(frames, capacity)) {
-    fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates are more than a call holds (%u): split the batch",
-         frames, capacity, CROWD_NMS_MAX_TOTAL);
+    fail(CROWD_NMS_INVALID_ARGUMENT,
+         "%u frames of %u candidates are more than a call holds (%u): split the batch, or lower the capacity", frames,
+         capacity, CROWD_NMS_MAX_TOTAL);
     return 0;
   }
   return cpu::workspace_bytes(capacity);
@@ -129,18 +154,6 @@ size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams* params, uint32_t fram
 
 CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                              const CrowdNmsSurvivors* survivors, void* workspace, size_t workspace_bytes) {
-  using namespace crowd;
-  if (const CrowdNmsStatus status = check_call(params, candidates, survivors); status != CROWD_NMS_OK)
-    return status;
-  if (const CrowdNmsStatus status = cpu::check_paper_side(*params, candidates->capacity); status != CROWD_NMS_OK)
-    return status;
-  if (!candidates->frames)
-    return CROWD_NMS_OK;
-  std::size_t needed = cpu::workspace_bytes(candidates->capacity);
-  if (const CrowdNmsStatus status = cpu::check_workspace(workspace, workspace_bytes, needed); status != CROWD_NMS_OK)
-    return status;
-  const cpu::Scratch scratch = cpu::carve(workspace, candidates->capacity, needed);
-  for (std::uint32_t f = 0; f < candidates->frames; ++f)
-    cpu::run_frame(*params, *candidates, *survivors, scratch, f);
-  return CROWD_NMS_OK;
+  const crowd::FloatingPointModes modes;
+  return crowd::cpu::run_call(params, candidates, survivors, workspace, workspace_bytes);
 }

@@ -126,7 +126,7 @@ Boxes uniform_row(std::uint32_t n, std::uint64_t seed) {
   return uniform(n, 3840, 2160, seed);
 }
 
-void run_row(const Row& row, float threshold) {
+void run_row(const Row& row, double threshold) {
   CrowdNmsParams params;
   crowd_nms_params_init(&params);
   params.overlap_threshold = threshold;
@@ -151,7 +151,7 @@ void run_row(const Row& row, float threshold) {
 #if defined(CROWD_HAVE_OPENCV)
   std::vector<OpenCv> theirs;
   for (std::size_t s = 0; s < sets.size(); ++s) {
-    theirs.emplace_back(threshold, sets[s]);
+    theirs.emplace_back(static_cast<float>(threshold), sets[s]);
     theirs[s].run();
     if (theirs[s].survivors() != plain[s].survivors()) {
       std::fprintf(stderr, "\nbench_cpu: the survivors differ: %s n=%u set %zu: ours %zu, OpenCV's %zu\n", row.name,
@@ -171,16 +171,14 @@ void run_row(const Row& row, float threshold) {
 
 int main(int argc, char** argv) {
   using namespace crowd::test;
-  const float threshold = argc > 1 ? std::strtof(argv[1], nullptr) : 0.5f;
+  const double threshold = argc > 1 ? std::strtod(argv[1], nullptr) : 0.5;
 #if defined(CROWD_HAVE_OPENCV)
   cv::setNumThreads(1);
-  std::printf("greedy, IoU > %g, microseconds a frame, medians; OpenCV %s\n", static_cast<double>(threshold),
-              CV_VERSION);
+  std::printf("greedy, IoU > %g, microseconds a frame, medians; OpenCV %s\n", threshold, CV_VERSION);
   std::printf("%-8s %6s %10s %12s %12s %14s %8s\n", "set", "n", "survivors", "ours", "+ stand-ins", "OpenCV NMSBoxes",
               "ratio");
 #else
-  std::printf("greedy, IoU > %g, microseconds a frame, medians; built without OpenCV\n",
-              static_cast<double>(threshold));
+  std::printf("greedy, IoU > %g, microseconds a frame, medians; built without OpenCV\n", threshold);
   std::printf("%-8s %6s %10s %12s %12s\n", "set", "n", "survivors", "ours", "+ stand-ins");
 #endif
   for (const std::uint32_t n : {10u, 100u, 1000u, 4096u, 16384u})

@@ -75,6 +75,10 @@ std::byte* aligned(std::vector<std::byte>& memory) {
   return memory.data() + (to - reinterpret_cast<std::uintptr_t>(memory.data()) % to) % to;
 }
 
+unsigned block_threads() {
+  return blockDim.x * blockDim.y;
+}
+
 Block& my_block() {
   return cluster->blocks[current->block];
 }
@@ -100,7 +104,7 @@ void pass_barrier(unsigned number) {
   block.arrived = 0;
   block.any = false;
   ++block.done;
-  wake(static_cast<std::size_t>(number) * blockDim.x, blockDim.x);
+  wake(static_cast<std::size_t>(number) * block_threads(), block_threads());
 }
 
 void run_thread() {
@@ -138,16 +142,18 @@ void run_cluster(const Launch& launch, unsigned first, unsigned y) {
   Cluster blocks;
   cluster = &blocks;
   blocks.blocks.resize(launch.cluster);
-  blocks.threads.resize(static_cast<std::size_t>(launch.cluster) * launch.block.x);
+  const unsigned threads = block_threads();
+  blocks.threads.resize(static_cast<std::size_t>(launch.cluster) * threads);
   for (Block& block : blocks.blocks) {
     block.memory.assign(launch.shared_bytes + 16, std::byte{0xA5});
-    block.warps.resize((launch.block.x + warp_size - 1) / warp_size);
-    block.running = launch.block.x;
+    block.warps.resize((threads + warp_size - 1) / warp_size);
+    block.running = threads;
   }
   for (std::size_t t = 0; t < blocks.threads.size(); ++t) {
     Thread& thread = blocks.threads[t];
-    thread.block = static_cast<unsigned>(t) / launch.block.x;
-    thread.index = {static_cast<unsigned>(t) % launch.block.x, 0, 0};
+    const unsigned in_block = static_cast<unsigned>(t) % threads;
+    thread.block = static_cast<unsigned>(t) / threads;
+    thread.index = {in_block % launch.block.x, in_block / launch.block.x, 0};
     thread.block_index = {first + thread.block, y, 0};
     start(thread, t);
   }
@@ -209,7 +215,7 @@ const std::array<std::uint64_t, 32>& exchange_words(Step step, unsigned mask, st
     warp.arrived = 0;
     ++warp.done;
     const std::size_t first =
-        static_cast<std::size_t>(current->block) * blockDim.x + threadIdx.x / warp_size * warp_size;
+        static_cast<std::size_t>(current->block) * block_threads() + threadIdx.x / warp_size * warp_size;
     wake(first, warp_size);
   } else {
     const std::uint64_t before = warp.done;

@@ -171,6 +171,7 @@ const Case cases[] = {
     {"small scale factor", {97, 171}, {.scale_factor = 1.01, .hit_threshold = any_score, .min_size = 128}, 18},
     {"too small a frame", {40, 171}, {.hit_threshold = any_score, .min_size = 128}, 19, false},
     {"no size", {97, 171}, {.hit_threshold = any_score, .min_size = 128, .max_size = 100}, 20, false},
+    {"one size", {97, 171}, {.hit_threshold = any_score, .min_size = 98, .max_size = 98}, 21},
 };
 INSTANTIATE_TEST_SUITE_P(Case, Hog, testing::ValuesIn(cases));
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The kernels of greedy and map-reduce against the oracle without a GPU: the code that a GPU runs, run by the emulator.
+// The kernels against the oracle without a GPU: the code that a GPU runs, run by the emulator.
 
 #include <gtest/gtest.h>
 
@@ -10,25 +10,16 @@
 #include <numeric>
 #include <tuple>
 
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
 #include "cases.hpp"
 #include "emulator.hpp"
+#include "exact_ratios.hpp"
 #include "gathering.hpp"
 
-// Method paper is left to a GPU: its kernels are started in ways the emulator does not know.
-#include "frames.cuh"
-
-namespace crowd {
-
-void launch_paper(const Call&, std::byte*) {}
-std::size_t paper_scratch_bytes(std::uint64_t) {
-  return 0;
-}
-void launch_collect(const Call&) {}
-void launch_rank(const Call&) {}
-void launch_survivors(const Call&) {}
-void launch_stand_ins(const Call&) {}
-
-namespace test {
+namespace crowd::test {
 namespace {
 
 Result run_emulated(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
@@ -85,11 +76,11 @@ TEST_P(Emulated, agrees_on_large_frames) {
   struct Large {
     const char* distribution;
     std::uint32_t n;
-    float overlap_threshold = 0.5F;
+    double overlap_threshold = 0.5;
   };
   // In the last one each has two rivals: more candidates wait than a block has threads, with lists.
   constexpr Large cases[] = {
-      {"clustered", 1025}, {"chain", 1025}, {"tied_scores", 2049}, {"mixed_sizes", 4096}, {"chain", 1025, 0.3F}};
+      {"clustered", 1025}, {"chain", 1025}, {"tied_scores", 2049}, {"mixed_sizes", 4096}, {"chain", 1025, 0.3}};
   use(132);
   for (const Large& it : cases) {
     CrowdNmsParams params = default_params();
@@ -99,6 +90,10 @@ TEST_P(Emulated, agrees_on_large_frames) {
     expect_as_oracle(run_emulated,
                      {std::string(it.distribution) + " seed=3", params, batch, {batch.capacity, true, true}});
   }
+}
+
+TEST_P(Emulated, agrees_at_exact_ratios) {
+  for_each_exact_ratio(method(), [&](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
 TEST_P(Emulated, agrees_on_random_frames) {
@@ -131,6 +126,40 @@ TEST_P(Emulated, gives_one_answer_in_any_order_of_threads) {
       ASSERT_TRUE(same(expected, run_emulated(params, batch, wanted), batch, wanted)) << kind << " order " << order;
     }
   }
+}
+
+#if defined(__x86_64__)
+// The rule is made on the host, in the thread that calls; so are all answers here.
+TEST_P(Emulated, gives_one_answer_in_any_floating_point_mode) {
+  constexpr unsigned at_reset = 0x1f80, flush_and_zero = 0x8040, up = 0x4000;
+  Boxes set;
+  set.add({0, 0, 1e-40F, 1}, 0.5F);
+  set.add({0, 0, 1e-40F, 1}, 0.4F);
+  const Batch batch = Batch::of(set);
+  const Wanted wanted{2, true, true};
+  CrowdNmsParams params = default_params();
+  params.method = method();
+  params.overlap_threshold = 1e-42;
+  const Result expected = run_oracle(params, batch, wanted);
+  for (const unsigned modes : {at_reset | flush_and_zero, at_reset | up}) {
+    _mm_setcsr(modes);
+    const Result actual = run_emulated(params, batch, wanted);
+    const unsigned after = _mm_getcsr();
+    _mm_setcsr(at_reset);
+    EXPECT_EQ(after, modes);
+    EXPECT_TRUE(same(expected, actual, batch, wanted)) << std::hex << modes;
+  }
+}
+#endif
+
+// A matrix of D_max x D_max threads a frame: small ones only.
+TEST(EmulatedPaper, agrees_on_small_frames) {
+  constexpr std::uint32_t sizes[] = {0, 1, 2, 9, 33, 65};
+  for_each_case(sizes, CROWD_NMS_PAPER, 1, [](const Case& it) { expect_as_oracle(run_emulated, it); });
+}
+
+TEST(EmulatedPaper, agrees_at_exact_ratios) {
+  for_each_exact_ratio(CROWD_NMS_PAPER, [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
 TEST(gather, hands_out_survivors_as_boxes) {
@@ -183,5 +212,4 @@ INSTANTIATE_TEST_SUITE_P(Method, Emulated,
                          });
 
 }  // namespace
-}  // namespace test
-}  // namespace crowd
+}  // namespace crowd::test

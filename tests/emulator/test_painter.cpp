@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -83,6 +84,10 @@ TEST_P(Painter, paints_more_than_its_lists_hold) {
     expect_as_host(street_scene(120, 70, 4096, 700, seed), Picture(format(), 120, 70, true, seed));
     expect_as_host(strange_scene(70, 66, 2500, 900, seed), Picture(format(), 70, 66, true, seed));
   }
+}
+
+TEST_P(Painter, paints_a_crowd_of_five_thousand) {
+  expect_as_host(street_scene(190, 130, 0, 5000, 3), Picture(format(), 190, 130, true, 3));
 }
 
 INSTANTIATE_TEST_SUITE_P(Format, Painter, testing::ValuesIn(picture_format_names()),
@@ -163,6 +168,88 @@ TEST(PainterCanvas, is_refused_where_it_is_subsampled_unevenly) {
   const DeviceReport report = draw::DevicePainter().paint(canvas, scene.style, {}, {}, {}, nullptr);
   EXPECT_EQ(report.outcome, DeviceOutcome::dropped);
   EXPECT_NE(report.problem, "");
+}
+
+TEST(PainterCanvas, is_refused_where_samples_have_two_bytes) {
+  Picture picture(picture_format("I420"), 16, 16, true, 1);
+  draw::Canvas canvas = picture.at(picture.bytes.data());
+  for (draw::Component& component : canvas.component)
+    component.bytes = 2;
+  const PaintedScene scene = street_scene(16, 16, 1, 1, 1);
+  EXPECT_EQ(draw::DevicePainter().paint(canvas, scene.style, {}, {}, {}, nullptr).outcome, DeviceOutcome::dropped);
+}
+
+/// People side by side, so near that their labels meet; classes, names and calibrations of all kinds.
+PaintedScene crowded_scene(int width, int height, std::uint32_t survivors, int scale, std::uint64_t seed) {
+  PaintedScene scene = street_scene(width, height, 0, survivors, seed);
+  scene.style.font_scale = scale;
+  scene.style.counts = seed % 2;
+  scene.words = {"person", "Ångström", "прохожий Ё", "άνθρωπος", "e\xcc\x81\xc0\xafx"};
+  scene.names.clear();
+  for (const std::string& word : scene.words)
+    scene.names.push_back(word.c_str());
+  Dice dice(seed);
+  scene.survivors.with_labels = true;
+  for (std::int32_t& label : scene.survivors.labels)
+    label = static_cast<std::int32_t>(dice.below(6));
+  scene.survivors.calibration = seed % 3 ? Calibration{4, -1} : Calibration{};
+  return scene;
+}
+
+TEST(PainterCrowd, labels_are_placed_as_on_the_host) {
+  for (const auto& [survivors, scale] : {std::pair{40u, 1}, {150u, 1}, {600u, 1}, {90u, 2}})
+    for (std::uint64_t seed = 1; seed <= 6; seed++) {
+      SCOPED_TRACE(std::to_string(survivors) + " seed " + std::to_string(seed));
+      emulator::seed(seed);
+      expect_as_host(crowded_scene(400, 260, survivors, scale, seed),
+                     Picture(picture_format(seed % 2 ? "NV12" : "RGBA"), 400, 260, true, seed));
+      ASSERT_FALSE(HasFailure());
+    }
+}
+
+// All in one place: the longest way through the labels, and nearly none finds a place.
+TEST(PainterCrowd, in_one_spot_is_placed_as_on_the_host) {
+  PaintedScene scene = crowded_scene(300, 200, 5000, 1, 4);
+  for (std::size_t i = 0; i < scene.survivors.boxes.size(); i += 4)
+    std::ranges::copy(std::array{100.0F, 80.0F, 140.0F, 160.0F},
+                      scene.survivors.boxes.begin() + static_cast<std::ptrdiff_t>(i));
+  expect_as_host(scene, Picture(picture_format("NV12"), 300, 200, true, 4));
+}
+
+TEST(PainterLabels, follow_to_another_stream) {
+  const PaintedScene scene = street_scene(200, 120, 0, 5, 9);
+  const Picture picture(picture_format("NV12"), 200, 120, true, 9);
+  Memory memory;
+  draw::DevicePainter painter;
+  ASSERT_EQ(painter.set_labels(scene.names).problem, "");
+  const auto boxes = scene.survivors.on_device(memory.upload());
+  Picture expected = picture;
+  scene.paint(expected.at(expected.bytes.data()));
+  int other = 0;
+  for (auto* stream : {static_cast<CUstream_st*>(nullptr), reinterpret_cast<CUstream_st*>(&other)}) {
+    Picture got = picture;
+    ASSERT_EQ(
+        painter
+            .paint(got.at(got.bytes.data()), scene.style, {}, boxes, scene.summary_on_device(memory.upload()), stream)
+            .problem,
+        "");
+    EXPECT_EQ(difference(expected.bytes, got.bytes), "");
+  }
+}
+
+TEST(PainterTexts, say_that_the_device_is_full) {
+  const PaintedScene scene = street_scene(64, 48, 0, 5, 9);
+  Picture picture(picture_format("NV12"), 64, 48, true, 9);
+  const Picture before = picture;
+  Memory memory;
+  draw::DevicePainter painter;
+  const auto boxes = scene.survivors.on_device(memory.upload());
+  EmulatedMemory::full = true;
+  const DeviceReport report = painter.paint(picture.at(picture.bytes.data()), scene.style, {}, boxes, {}, nullptr);
+  EmulatedMemory::full = false;
+  EXPECT_EQ(report.outcome, DeviceOutcome::out_of_memory);
+  EXPECT_NE(report.problem, "");
+  EXPECT_EQ(before.bytes, picture.bytes);
 }
 
 TEST(Scores, are_rounded_as_the_standard_library_does) {

@@ -8,8 +8,8 @@ GREEDY, MAP_REDUCE, PAPER = range(3)
 
 
 class Params(c.Structure):
-    _fields_ = [("method", c.c_int), ("metric", c.c_int), ("comparator", c.c_int), ("overlap_threshold", c.c_float),
-                ("score_threshold", c.c_float), ("pixel_offset", c.c_uint32), ("class_agnostic", c.c_uint32),
+    _fields_ = [("method", c.c_int), ("metric", c.c_int), ("comparator", c.c_int), ("pixel_offset", c.c_uint32),
+                ("overlap_threshold", c.c_double), ("score_threshold", c.c_float), ("class_agnostic", c.c_uint32),
                 ("paper_d_max", c.c_uint32), ("paper_k", c.c_uint32)]
 
 

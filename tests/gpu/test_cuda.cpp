@@ -13,6 +13,7 @@
 
 #include "cases.hpp"
 #include "device_runner.hpp"
+#include "exact_ratios.hpp"
 #include "gathering.hpp"
 
 namespace crowd::test {
@@ -82,6 +83,12 @@ TEST_P(CudaAgainstOracle, agrees_on_huge_frames) {
     GTEST_SKIP() << "the oracle's matrix stops at D_max 8192";
   constexpr std::uint32_t sizes[] = {huge_size};
   run(sizes, 1);
+}
+
+TEST_P(CudaAgainstOracle, agrees_at_exact_ratios) {
+  for_each_exact_ratio(method(), [&](const Case& it) { expect_as_oracle(runner(), it); });
+  if (!quick())
+    for_each_near_ratio(method(), [&](const Case& it) { expect_as_oracle(runner(), it); });
 }
 
 TEST_P(CudaAgainstOracle, agrees_on_ragged_batches) {

@@ -3,6 +3,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """torchvision as third opinion on a GPU: identical survivor lists on the same device tensors, and the CPU backend's.
 
+On the CPU torchvision compares with the threshold as it is given, a double, and so do both backends; on the GPU it rounds
+the threshold to a float first, so there it is asked with one that a float has.
+
 usage: test_torchvision.py libcrowdnms.so    (exit 77: no torchvision or no GPU; CROWD_REQUIRE_GPU=1 makes that fail)
 """
 
@@ -51,20 +54,21 @@ def main():
     cases = failures = 0
     for make in (clustered, uniform, tied):
         for n in (1, 10, 100, 1027, 2895, 4096, 20000):
-            for threshold in (0.3, 0.5, 0.7):
+            for threshold in (0.3, 0.45, 0.5, 0.6, 0.7):
                 generator = torch.Generator().manual_seed(SEED + n)
-                boxes, scores = (t.cuda() for t in make(n, generator))
-                params = library.params(overlap_threshold=threshold)
-                # torchvision compares in double: give it the threshold that the float has.
-                expected = torchvision.ops.nms(boxes, scores, float(params.overlap_threshold))
-                ours = library.survivors(params, boxes, scores)
-                on_cpu = library.survivors(params, boxes.cpu(), scores.cpu())
-                cases += 1
-                same = torch.equal(ours, expected)
-                if not same or not torch.equal(on_cpu, ours.cpu()):
-                    failures += 1
-                    print(f"FAILED {make.__name__} n={n} threshold={threshold} seed={SEED + n}: torchvision "
-                          f"{len(expected)}, cuda {len(ours)}, cpu {len(on_cpu)} survivors")
+                on_host = make(n, generator)
+                on_device = [t.cuda() for t in on_host]
+                rounded = float(torch.tensor(threshold, dtype=torch.float32))
+                for theirs, given in ((on_host, threshold), (on_device, rounded)):
+                    params = library.params(overlap_threshold=given)
+                    expected = torchvision.ops.nms(*theirs, given).cpu()
+                    ours = library.survivors(params, *on_device).cpu()
+                    on_cpu = library.survivors(params, *on_host)
+                    cases += 1
+                    if not torch.equal(ours, expected) or not torch.equal(on_cpu, ours):
+                        failures += 1
+                        print(f"FAILED {make.__name__} n={n} threshold={given!r} seed={SEED + n}: torchvision on "
+                              f"{theirs[0].device} {len(expected)}, cuda {len(ours)}, cpu {len(on_cpu)} survivors")
     print(f"torchvision {torchvision.__version__} on {torch.cuda.get_device_name()}: {cases} cases, {failures} differ")
     return 1 if failures or not cases else 0
 

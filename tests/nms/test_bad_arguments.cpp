@@ -48,8 +48,11 @@ const Mistake mistakes[] = {
     {"method", [](Call& c) { c.params.method = static_cast<CrowdNmsMethod>(3); }, "method 3"},
     {"metric", [](Call& c) { c.params.metric = static_cast<CrowdNmsMetric>(4); }, "metric 4"},
     {"comparator", [](Call& c) { c.params.comparator = static_cast<CrowdNmsComparator>(2); }, "comparator 2"},
-    {"threshold_below", [](Call& c) { c.params.overlap_threshold = -0.1f; }, "overlap_threshold is -0.1"},
-    {"threshold_above", [](Call& c) { c.params.overlap_threshold = 1.5f; }, "overlap_threshold is 1.5"},
+    {"threshold_below", [](Call& c) { c.params.overlap_threshold = -0.1; }, "overlap_threshold is -0.1"},
+    {"threshold_just_below", [](Call& c) { c.params.overlap_threshold = -1e-300; }, "overlap_threshold is -1e-300"},
+    {"threshold_above", [](Call& c) { c.params.overlap_threshold = 1.5; }, "overlap_threshold is 1.5"},
+    {"threshold_just_above", [](Call& c) { c.params.overlap_threshold = 1 + 0x1p-52; },
+     "overlap_threshold is 1.0000000000000002"},
     {"threshold_nan", [](Call& c) { c.params.overlap_threshold = nan; }, "overlap_threshold"},
     {"score_nan", [](Call& c) { c.params.score_threshold = nan; }, "score_threshold is NaN"},
     {"pixel_offset", [](Call& c) { c.params.pixel_offset = 2; }, "pixel_offset (2)"},
@@ -144,6 +147,47 @@ TEST(Call, without_capacity_only_counts) {
   EXPECT_EQ(call.report, (CrowdNmsReport{5, 5, 0, 0, 0, 0}));
 }
 
+TEST(Call, without_frames_minds_the_capacity) {
+  Call call;
+  call.candidates = {};
+  call.candidates.capacity = CROWD_NMS_MAX_TOTAL + 1;
+  EXPECT_EQ(call.run(), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_EQ(crowd_nms_cpu_workspace_bytes(&call.params, 0, CROWD_NMS_MAX_TOTAL + 1), 0u);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("lower the capacity"));
+}
+
+// Everything that takes params.
+void expect_refused_everywhere(Call& call, const char* says) {
+  const auto refused = [says](CrowdNmsStatus status) {
+    EXPECT_EQ(status, CROWD_NMS_INVALID_ARGUMENT);
+    EXPECT_THAT(crowd_nms_last_error(), HasSubstr(says));
+  };
+  refused(crowd_nms_params_check(&call.params));
+  refused(call.run());
+  EXPECT_EQ(crowd_nms_cpu_workspace_bytes(&call.params, 1, 2), 0u);
+  CrowdNmsSession* session = nullptr;
+  refused(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, &call.params, 1, 2, &session));
+  EXPECT_EQ(session, nullptr);
+  ASSERT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, nullptr, 1, 2, &session), CROWD_NMS_OK);
+  refused(crowd_nms_session_run(session, &call.params, &call.candidates, &call.survivors));
+  call.candidates.frames = 0;
+  refused(crowd_nms_session_run(session, &call.params, &call.candidates, &call.survivors));
+  refused(call.run());
+  crowd_nms_session_free(session);
+  EXPECT_EQ(call.indices[0], 77u);
+  EXPECT_EQ(call.report.candidates, 77u);
+}
+
+TEST(UnknownEnumerator, is_refused_by_everything_that_takes_it) {
+  Call method, metric, comparator;
+  method.params.method = static_cast<CrowdNmsMethod>(77);
+  expect_refused_everywhere(method, "method 77");
+  metric.params.metric = static_cast<CrowdNmsMetric>(77);
+  expect_refused_everywhere(metric, "metric 77");
+  comparator.params.comparator = static_cast<CrowdNmsComparator>(77);
+  expect_refused_everywhere(comparator, "comparator 77");
+}
+
 TEST(NullArgument, is_refused) {
   Call call;
   EXPECT_EQ(crowd_nms_cpu(nullptr, &call.candidates, &call.survivors, call.at, call.bytes), CROWD_NMS_INVALID_ARGUMENT);
@@ -174,7 +218,7 @@ TEST(Defaults, are_greedy_iou_above_one_half_per_class) {
   EXPECT_EQ(params.method, CROWD_NMS_GREEDY);
   EXPECT_EQ(params.metric, CROWD_NMS_IOU);
   EXPECT_EQ(params.comparator, CROWD_NMS_GREATER);
-  EXPECT_EQ(params.overlap_threshold, 0.5f);
+  EXPECT_EQ(params.overlap_threshold, 0.5);
   EXPECT_EQ(params.score_threshold, -std::numeric_limits<float>::infinity());
   EXPECT_EQ(params.pixel_offset, 0u);
   EXPECT_EQ(params.class_agnostic, 0u);

@@ -208,7 +208,31 @@ TEST(Paper, counts_what_does_not_fit_d_max) {
   params.paper_d_max = 6;
   const Result result = run_cpu(params, Batch::of(set), {.max_survivors = 10});
   EXPECT_EQ(result.reports[0].overflow, 4u);
-  EXPECT_EQ(result.stand_ins[6], Result::untouched);
+  EXPECT_THAT(result.stand_ins, ElementsAre(0, 1, 2, 3, 4, 5, none, none, none, none));
+}
+
+TEST(Paper, leaves_stand_ins_past_the_count_as_they_were) {
+  CrowdNmsParams params = with(CROWD_NMS_PAPER);
+  params.paper_k = 2;
+  params.paper_d_max = 2;
+  Batch batch = Batch::of(distribution("disjoint_grid").make(5, 1));
+  batch.counts = {3};
+  const Result result = run_cpu(params, batch, {.max_survivors = 5});
+  EXPECT_THAT(result.stand_ins, ElementsAre(0, 1, none, Result::untouched, Result::untouched));
+}
+
+// Of Algorithm 1's min and max the first argument, box i's, is passed on if it is NaN; the second is passed over.
+TEST(Paper, goes_by_the_order_of_arguments_where_a_coordinate_is_nan) {
+  const auto kept = [](const CrowdNmsBox& higher, const CrowdNmsBox& lower) {
+    return run(with(CROWD_NMS_PAPER, 0.3f), boxes({higher, lower}, {0.9f, 0.5f})).survivors.size();
+  };
+  const CrowdNmsBox whole = {0, 0, 9, 9};
+  EXPECT_EQ(kept(whole, {0, 0, nan, 9}), 2u) << "nothing in common";
+  EXPECT_EQ(kept(whole, {nan, 0, 9, 9}), 2u);
+  EXPECT_EQ(kept(whole, {0, 0, 9, nan}), 2u);
+  EXPECT_EQ(kept({0, 0, nan, 9}, whole), 1u) << "its area is NaN, and so the ratio, which is not below the threshold";
+  EXPECT_EQ(kept({0, 0, nan, 9}, {90, 90, 99, 99}), 1u);
+  EXPECT_EQ(kept({inf, 0, inf, 9}, {90, 90, 99, 99}), 1u) << "its width is NaN: not 0, but its area is NaN too";
 }
 
 TEST(Output, overflow_is_counted_and_not_looked_at) {

@@ -57,6 +57,11 @@ class Module(unittest.TestCase):
         box = (3, 4, 13, 9)
         self.assertEqual(example.Nms(LIBRARY).greedy([box] * 4, [0.5] * 4), ([(0, 4)], 0))
 
+    def test_compares_with_the_threshold_as_it_is(self):
+        boxes, scores = [(0, 0, 10, 1), (0, 0, 3, 1)], [0.9, 0.8]
+        self.assertEqual(example.Nms(LIBRARY).greedy(boxes, scores, 0.3), ([(0, 2)], 0))
+        self.assertEqual(example.Nms(LIBRARY).greedy(boxes, scores, 0.30000002), ([(0, 1), (1, 1)], 0))
+
     def test_refuses_arrays_of_different_length(self):
         with self.assertRaises(ValueError):
             example.Nms(LIBRARY).greedy([(0, 0, 1, 1)], [])

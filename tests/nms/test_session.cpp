@@ -53,6 +53,48 @@ TEST(CpuSession, refuses_what_does_not_fit) {
   EXPECT_THAT(crowd_nms_last_error(), HasSubstr("do not fit a session of 2 times 100"));
 }
 
+TEST(CpuSession, refuses_what_does_not_fit_without_frames_too) {
+  const Session session = make(nullptr, 2, 100);
+  Batch batch;
+  batch.frames = 0;
+  batch.capacity = 101;
+  EXPECT_EQ(run(session.get(), default_params(), batch, {}).status, CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("do not fit a session of 2 times 100"));
+  CrowdNmsSession* none = nullptr;
+  EXPECT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, nullptr, 0, CROWD_NMS_MAX_TOTAL + 1, &none),
+            CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("more than a session holds"));
+  EXPECT_EQ(none, nullptr);
+}
+
+TEST(CpuSession, not_made_for_paper_says_how_to_make_one) {
+  const Session session = make(nullptr, 1, 100);
+  const Batch batch = Batch::of(distribution("uniform").make(50, 1));
+  CrowdNmsParams params = default_params();
+  params.method = CROWD_NMS_PAPER;
+  params.paper_d_max = 64;
+  params.paper_k = 16;
+  EXPECT_EQ(run(session.get(), params, batch, {}).status, CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_STREQ(crowd_nms_last_error(),
+               "this session was not made for method paper: give crowd_nms_session_new() params "
+               "with paper_d_max 64 and paper_k 16");
+  const Session made = make(&params, 1, 100);
+  EXPECT_EQ(run(made.get(), params, batch, {}).status, CROWD_NMS_OK) << crowd_nms_last_error();
+  params.paper_d_max = 128;
+  EXPECT_EQ(run(made.get(), params, batch, {}).status, CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("made for one of 64"));
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("paper_d_max 128"));
+}
+
+TEST(CpuSession, for_a_matrix_that_is_too_large_is_not_made) {
+  CrowdNmsParams params = default_params();
+  params.method = CROWD_NMS_PAPER;
+  CrowdNmsSession* none = nullptr;
+  EXPECT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, &params, 1, 70000, &none), CROWD_NMS_UNSUPPORTED);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("set paper_d_max"));
+  EXPECT_EQ(none, nullptr);
+}
+
 TEST(CpuSession, refuses_bad_arguments) {
   const Session session = make(nullptr, 1, 100);
   const Batch batch = Batch::of(distribution("uniform").make(50, 1));

@@ -63,8 +63,6 @@ class Dice {
 struct Distribution {
   const char* name;
   Boxes (*draw)(std::uint32_t n, Dice& dice);
-  /// Whether coordinates are finite, without which the paper defines nothing.
-  bool finite = true;
 
   Boxes make(std::uint32_t n, std::uint64_t seed) const;
 };

@@ -22,7 +22,7 @@ const T& pick(Dice& dice, const T (&from)[N]) {
 // What a backend must not care about, beside metric and comparator.
 void draw_options(Case& it, Dice& dice) {
   const std::uint32_t n = it.batch.all.size();
-  constexpr float thresholds[] = {0.5f, 0.5f, 0.3f, 0.25f, 0.75f, 0.0f, 1.0f, 0.123f};
+  constexpr double thresholds[] = {0.5, 0.5, 0.3, 0.25, 0.75, 0.0, 1.0, 0.123};
   constexpr float scores[] = {-inf, -inf, -inf, 0.25f, 0.0f, inf};
   it.params.overlap_threshold = pick(dice, thresholds);
   it.params.score_threshold = pick(dice, scores);
@@ -53,10 +53,6 @@ void draw_paper_options(Case& it, Dice& dice) {
   }
 }
 
-bool skip(const Distribution& from, CrowdNmsMethod method) {
-  return method == CROWD_NMS_PAPER && !from.finite;
-}
-
 }  // namespace
 
 void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, std::uint32_t per_size,
@@ -66,7 +62,7 @@ void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, 
     for (const std::uint32_t n : sizes) {
       const std::uint32_t variants = method == CROWD_NMS_PAPER ? 3 : 8;
       const std::uint32_t taken = per_size ? std::min(per_size, variants) : variants;
-      for (std::uint32_t v = 0; v < taken && !skip(from, method); ++v) {
+      for (std::uint32_t v = 0; v < taken; ++v) {
         ++seed;
         Dice dice(seed ^ 0x9e3779b97f4a7c15);
         // Where only some are taken, they differ from size to size.
@@ -97,7 +93,7 @@ void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Ca
             .batch = Batch::of(distribution(name).make(huge_size, seed)),
             .wanted = {.max_survivors = huge_size}};
     it.params.method = method;
-    it.params.overlap_threshold = seed % 2 ? 0.5f : 0.3f;
+    it.params.overlap_threshold = seed % 2 ? 0.5 : 0.3;
     body(it);
   }
 }
@@ -128,8 +124,7 @@ void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)
     const std::uint32_t frames = dice.below(12);
     for (std::uint32_t f = 0; f < frames; ++f) {
       const Distribution& from = dice.pick(distributions());
-      const Distribution& drawn = skip(from, method) ? distributions().front() : from;
-      const Boxes frame = drawn.make(pick(dice, counts), seed * 100 + f);
+      const Boxes frame = from.make(pick(dice, counts), seed * 100 + f);
       const Boxes gap = distribution("dense").make(dice.below(3) * 7, seed);
       for (const Boxes* part : {&gap, &frame}) {
         for (std::uint32_t i = 0; i < part->size(); ++i)

@@ -74,7 +74,8 @@ bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint3
   const float ratio = inter / below;
   if (std::isnan(ratio))
     return false;
-  return params.comparator == CROWD_NMS_GREATER ? ratio > params.overlap_threshold : ratio >= params.overlap_threshold;
+  const double exact = ratio;
+  return params.comparator == CROWD_NMS_GREATER ? exact > params.overlap_threshold : exact >= params.overlap_threshold;
 }
 
 struct Outcome {
@@ -167,13 +168,14 @@ class Paper {
     if (!(scores_[i] < scores_[j]))
       return;
     const float a = area_of(boxes_[j], 1);
-    const float inter = common_area(boxes_[j], boxes_[i], 1);
+    const float inter = common_area(boxes_[i], boxes_[j], 1);
     const float ratio = inter / a;
-    const bool z_is_not_zero = boxes_[j].x2 != boxes_[j].x1;
-    b_[std::size_t{i} * d_max_ + j] = ratio < theta_ && z_is_not_zero;
+    const float z = boxes_[j].x2 - boxes_[j].x1;
+    const bool z_is_not_zero = z != 0;
+    b_[std::size_t{i} * d_max_ + j] = double{ratio} < theta_ && z_is_not_zero;
   }
 
-  float theta_;
+  double theta_;
   std::uint32_t d_max_;
   std::uint32_t k_;
   std::vector<CrowdNmsBox> boxes_;
@@ -236,6 +238,8 @@ Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted
     std::uint32_t n = std::min(given, batch.capacity);
     if (params.method == CROWD_NMS_PAPER)
       n = std::min(n, side_of_b(params, batch.capacity));
+    for (std::uint32_t i = n; wanted.stand_ins && i < std::min(given, batch.capacity); ++i)
+      result.stand_ins[std::size_t{f} * batch.capacity + i] = CROWD_NMS_NONE;
     const FrameView frame = {batch.all.boxes.data() + first, batch.all.scores.data() + first,
                              batch.with_classes ? batch.all.classes.data() + first : nullptr, n};
     result.reports[f] = {};

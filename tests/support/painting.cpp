@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "boxes.hpp"
+#include "draw/text.hpp"
 
 namespace crowd::test {
 
@@ -54,15 +55,20 @@ PaintedBoxes strange_boxes(Dice& dice, int width, int height, std::uint32_t capa
   all.count = dice.below(4) ? capacity : dice.below(2) ? capacity + 1 + dice.below(1000) : dice.below(capacity + 1);
   all.with_members = dice.below(4) > 0;
   all.with_labels = dice.below(2) > 0;
-  if (dice.below(3) == 0) {
-    all.scale_x = 0.37F;
-    all.scale_y = 1.7F;
-  }
+  constexpr draw::Placement placements[] = {{},
+                                            {},
+                                            {0.37F, 0, 0, 0, 1.7F, 0},         // scaled
+                                            {1, 0, -7.25F, 0, 0.75F, 11},      // cropped, between borders
+                                            {-1, 0, 64, 0, 1, 0},              // mirrored
+                                            {0, -0.5F, 40, 1.25F, 0, -3.5F}};  // turned
+  all.placement = one_of(dice, placements);
+  constexpr Calibration calibrations[] = {{}, {}, {2.5F, -1}, {-0.7F, 0.2F}, {1e30F, 0}, {infinity, 1}};
+  all.calibration = one_of(dice, calibrations);
   for (std::uint32_t i = 0; i < capacity; i++) {
     add_strange_box(dice, width, height, all.boxes);
     all.scores.push_back(strange_score(dice));
     all.classes.push_back(static_cast<std::int32_t>(dice.below(24)) - 6);
-    all.labels.push_back(static_cast<std::int32_t>(dice.below(12)) - 2);
+    all.labels.push_back(static_cast<std::int32_t>(dice.below(15)) - 2);
     all.members.push_back(dice.below(3) ? dice.below(30) : ~dice.below(9));
   }
   return all;
@@ -96,8 +102,8 @@ void set_names(PaintedScene& scene, std::vector<std::string> words) {
 std::span<const PictureFormat> picture_formats() {
   static const std::vector<PictureFormat> all = {
       {"NV12", false, 1, {{0, 0, 1, 0, 0}, {1, 0, 2, 1, 1}, {1, 1, 2, 1, 1}}},
-      {"RGBA", true, 3, {{0, 0, 4, 0, 0}, {0, 1, 4, 0, 0}, {0, 2, 4, 0, 0}, {0, 3, 4, 0, 0}}},
-      {"ABGR", true, 3, {{0, 3, 4, 0, 0}, {0, 2, 4, 0, 0}, {0, 1, 4, 0, 0}, {0, 0, 4, 0, 0}}},
+      {"RGBA", true, 4, {{0, 0, 4, 0, 0}, {0, 1, 4, 0, 0}, {0, 2, 4, 0, 0}, {0, 3, 4, 0, 0}}},
+      {"ABGR", true, 4, {{0, 3, 4, 0, 0}, {0, 2, 4, 0, 0}, {0, 1, 4, 0, 0}, {0, 0, 4, 0, 0}}},
       {"BGRx", true, 3, {{0, 2, 4, 0, 0}, {0, 1, 4, 0, 0}, {0, 0, 4, 0, 0}}},
       {"RGB", true, 3, {{0, 0, 3, 0, 0}, {0, 1, 3, 0, 0}, {0, 2, 3, 0, 0}}},
       {"I420", false, 1, {{0, 0, 1, 0, 0}, {1, 0, 1, 1, 1}, {2, 0, 1, 1, 1}}},
@@ -173,8 +179,8 @@ draw::DeviceBoxes PaintedBoxes::on_device(const Upload& upload) const {
           with_labels ? put(labels) : nullptr,
           put(std::vector{count}),
           capacity,
-          scale_x,
-          scale_y};
+          placement,
+          calibration};
 }
 
 std::vector<draw::Detection> PaintedBoxes::detections(std::span<const char* const> names) const {
@@ -182,9 +188,10 @@ std::vector<draw::Detection> PaintedBoxes::detections(std::span<const char* cons
   for (std::size_t i = 0; i < std::min(count, capacity); i++) {
     const std::int32_t label = with_labels ? labels[i] : classes[i];
     const bool named = label >= 0 && static_cast<std::size_t>(label) < names.size();
-    all.push_back({boxes[4 * i] * scale_x, boxes[4 * i + 1] * scale_y, boxes[4 * i + 2] * scale_x,
-                   boxes[4 * i + 3] * scale_y, scores[i], classes[i], with_members ? members[i] : 0,
-                   named ? names[static_cast<std::size_t>(label)] : nullptr});
+    const float* box = &boxes[4 * i];
+    const draw::PlacedBox at = draw::place(placement, box[0], box[1], box[2], box[3]);
+    all.push_back({at.x1, at.y1, at.x2, at.y2, draw::shown_score(scores[i], calibration), classes[i],
+                   with_members ? members[i] : 0, named ? names[static_cast<std::size_t>(label)] : nullptr});
   }
   return all;
 }
@@ -216,7 +223,8 @@ PaintedScene strange_scene(int width, int height, std::uint32_t candidates, std:
     set_names(scene, {"person", "", "null",
                       "stra\xc3\x9f"
                       "e\xe2\x82\xac\x01",
-                      std::string(255, 'w'), std::string(700, 'q'), "g_|", "\xff"});
+                      std::string(255, 'w'), std::string(700, 'q'), "g_|", "\xff\xc3", "Żółć Ĳ", "\xe0\x80\xafΆνθρωπος",
+                      "человек\xf0\x9f\x98"});
   scene.shown_candidates = dice.below(2) ? dice.below(5000) : ~0U;
   scene.shown_survivors = dice.below(2) ? dice.below(500) : ~0U;
   scene.with_survivors = dice.below(3) > 0;

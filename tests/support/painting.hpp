@@ -60,7 +60,8 @@ struct PaintedBoxes {
   std::vector<std::uint32_t> members;
   bool with_members = false, with_labels = false;
   std::uint32_t count = 0, capacity = 0;
-  float scale_x = 1, scale_y = 1;
+  draw::Placement placement;
+  Calibration calibration;
 
   draw::DeviceBoxes on_device(const Upload& upload) const;
   std::vector<draw::Detection> detections(std::span<const char* const> names) const;

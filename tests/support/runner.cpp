@@ -158,8 +158,9 @@ std::ostream& operator<<(std::ostream& out, const CrowdNmsParams& params) {
   constexpr const char* methods[] = {"greedy", "map-reduce", "paper"};
   constexpr const char* metrics[] = {"iou", "ios", "over-higher", "over-lower"};
   out << methods[params.method] << ' ' << metrics[params.metric] << (params.comparator ? " >= " : " > ")
-      << std::setprecision(9) << params.overlap_threshold << " score>=" << params.score_threshold
-      << " pixel-offset=" << params.pixel_offset << " class-agnostic=" << params.class_agnostic;
+      << std::setprecision(17) << params.overlap_threshold << std::setprecision(9)
+      << " score>=" << params.score_threshold << " pixel-offset=" << params.pixel_offset
+      << " class-agnostic=" << params.class_agnostic;
   if (params.method == CROWD_NMS_PAPER)
     out << " D_max=" << params.paper_d_max << " k=" << params.paper_k;
   return out;

@@ -22,12 +22,18 @@
  *                area  = (x2 - x1 + pixel_offset) * (y2 - y1 + pixel_offset)
  *                ratio = inter / denominator      (the denominator is the metric, see CrowdNmsMetric)
  *              in float32, every operation rounded once to nearest, in the order written, no contraction into fused
- *              multiply-add. A NaN ratio (areas that underflow to 0 or overflow) is no overlap.
+ *              multiply-add; min(a, b) is b < a ? b : a, max(a, b) is a < b ? b : a. A NaN ratio (areas that underflow
+ *              to 0 or overflow) is no overlap.
+ *              The threshold is a double, and the answer is that of comparing the float32 ratio with that double, as
+ *              torchvision does on the CPU: at 0.3 the ratio 3 / 10 is an overlap, since the float next to it is
+ *              0.300000012; at 0.7 the ratio 7 / 10 is none with either comparator.
  * Class        Boxes suppress only boxes of their own class, unless class_agnostic. The class is part of the test;
  *              no coordinates are shifted.
  * Frame        A call takes a batch of frames; boxes meet only boxes of their own frame. A frame's result does not
  *              depend on what else is in the batch.
- * Determinism  The same bytes in give the same bytes out, on every run, backend, GPU and batch composition.
+ * Determinism  The same bytes in give the same bytes out, on every run, backend, GPU and batch composition. The
+ *              floating-point modes of the calling thread (rounding, subnormals flushed to zero or taken for it, traps)
+ *              change no answer, and are the same after a call, the exception flags included.
  *
  * ## Methods
  *
@@ -37,13 +43,19 @@
  *              A > B > C in a row, A and B overlapping, B and C overlapping, greedy keeps A and C, map-reduce keeps A.
  * paper        Algorithms 1 and 2 of Oro et al. 2020 to the letter, boolean matrix B of D_max x D_max included. It is
  *              a reference for repeating the paper's experiments, not for production:
- *              - pixel offset 1; inter / area of the higher-scored box; suppressed unless ratio < overlap_threshold;
- *                metric, comparator, pixel_offset, class_agnostic, classes and score_threshold are ignored;
+ *              - pixel offset 1; inter / area of the higher-scored box; suppressed unless ratio < overlap_threshold,
+ *                the float32 ratio compared with the double; metric, comparator, pixel_offset, class_agnostic, classes
+ *                and score_threshold are ignored;
  *              - equal scores never suppress each other: exact duplicates both survive;
- *              - no validity test. A box of zero width (x2 == x1) with a higher score suppresses every lower-scored
- *                box, wherever it is. The D_max - n unused slots are such boxes with score 0, so a frame that is not
- *                full loses every box of negative score;
- *              - candidates beyond D_max are counted as overflow.
+ *              - no validity test. A box of zero width (x2 - x1 == 0) with a higher score suppresses every
+ *                lower-scored box, wherever it is. The D_max - n unused slots are such boxes with score 0, so a frame
+ *                that is not full loses every box of negative score;
+ *              - what is not finite is computed with as well, by the arguments' order in Algorithm 1:
+ *                w = max(0, min(i.x2, j.x2) - max(i.x1, j.x1) + 1) for box i and higher-scored j, likewise h. So a NaN
+ *                in i makes w or h 0: the two have nothing in common. A NaN in j makes its area NaN, and a NaN ratio is
+ *                not below the threshold: j suppresses every lower-scored box. Candidates of NaN score neither suppress
+ *                nor are suppressed, and rank last, by index;
+ *              - candidates beyond D_max are counted as overflow, and nothing stands for them.
  *              The paper's squares {x, y, z} are the boxes {x, y, x + z, y + z}; rectangles use both extents.
  *
  * ## Output
@@ -117,14 +129,15 @@ typedef struct {
   float x1, y1, x2, y2;
 } CrowdNmsBox;
 
-/** How to suppress. Fill with crowd_nms_params_init(), then change what differs. */
+/** How to suppress. Fill with crowd_nms_params_init(), then change what differs. A call with a value that is none of an
+ *  enumeration's, or beyond the range given here, is refused: CROWD_NMS_INVALID_ARGUMENT. */
 typedef struct {
   CrowdNmsMethod method;         /**< default greedy */
   CrowdNmsMetric metric;         /**< default IoU */
   CrowdNmsComparator comparator; /**< default > */
-  float overlap_threshold;       /**< [0, 1], default 0.5 */
-  float score_threshold;         /**< any but NaN, default -infinity: every score counts */
   uint32_t pixel_offset;         /**< 0 (default) or 1 */
+  double overlap_threshold;      /**< [0, 1], default 0.5 */
+  float score_threshold;         /**< any but NaN, default -infinity: every score counts */
   uint32_t class_agnostic;       /**< 0 (default): per class; 1: across classes */
   uint32_t paper_d_max;          /**< method paper only: D_max, the side of B; 0 (default): the capacity rounded up to
                                       a multiple of paper_k. At most 65536 */
@@ -146,7 +159,8 @@ typedef struct {
   const uint32_t *offsets; /**< [frames]; NULL: frame f begins at f * capacity */
   const uint32_t *counts;  /**< [frames]; NULL: every frame holds exactly `capacity` candidates */
   uint32_t frames;         /**< may be 0 */
-  uint32_t capacity;       /**< most candidates of a frame; frames * capacity <= CROWD_NMS_MAX_TOTAL; may be 0 */
+  uint32_t capacity;       /**< most candidates of a frame; may be 0. It and frames * capacity are at most
+                                CROWD_NMS_MAX_TOTAL */
 } CrowdNmsCandidates;
 
 /**
@@ -170,8 +184,9 @@ typedef struct {
                                 stands for, itself included */
   uint32_t *stand_ins;     /**< NULL, or [frames * capacity]: for candidate i of frame f, at f * capacity + i, the index
                                 of the best-ranked survivor that overlaps it; itself if it survives; CROWD_NMS_NONE if
-                                it is not valid or (map-reduce, paper) no survivor overlaps it. A stand-in may be a
-                                clipped survivor. Entries past the frame's count are left as they were */
+                                it is not valid, or (map-reduce, paper) no survivor overlaps it, or (paper) it is beyond
+                                D_max. A stand-in may be a clipped survivor. Entries past the frame's count are left as
+                                they were */
   CrowdNmsReport *reports; /**< [frames] */
   uint32_t max_survivors;  /**< room per frame in `survivors`; the best-ranked ones are written. May be 0: just count */
 } CrowdNmsSurvivors;
@@ -179,7 +194,7 @@ typedef struct {
 /** The defaults of DeepStream, torchvision and OpenCV users: greedy, IoU > 0.5, per class. */
 CROWD_NMS_API void crowd_nms_params_init(CrowdNmsParams *params);
 
-/** CROWD_NMS_OK, or CROWD_NMS_INVALID_ARGUMENT with the reason in crowd_nms_last_error(). */
+/** CROWD_NMS_OK, or CROWD_NMS_INVALID_ARGUMENT with the reason in crowd_nms_last_error(). Every call does it. */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams *params);
 
 /** One sentence, never NULL, static storage. */
@@ -267,7 +282,9 @@ typedef struct CrowdNmsSession CrowdNmsSession;
 
 /**
  * Makes a session for up to `frames` frames of `capacity` candidates with any method except paper, and with paper for
- * the given params' paper_d_max and paper_k. params may be NULL: paper is then not available.
+ * a D_max of at most what the given params' paper_d_max and paper_k make it. params may be NULL: paper is then not
+ * available, and a run with it is refused. Where params ask for paper and it is not to be had,
+ * CROWD_NMS_UNSUPPORTED.
  * CUDA: uses the current context (the device's primary one where there is none), whose lifetime must exceed the
  * session's; make it current again around crowd_nms_session_run() and crowd_nms_session_free().
  * On failure *session is NULL.
@@ -277,7 +294,8 @@ CROWD_NMS_API CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, cons
 
 /**
  * Runs on host buffers and returns when the results are there. candidates->frames and ->capacity are at most the
- * session's. Allocates nothing. One call at a time per session.
+ * session's, also where one of them is 0: CROWD_NMS_INVALID_ARGUMENT beyond. Allocates nothing. One call at a time per
+ * session.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_session_run(CrowdNmsSession *session, const CrowdNmsParams *params,
                                                    const CrowdNmsCandidates *candidates,

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <type_traits>
 #include <utility>
 
 #include "emulator.hpp"
@@ -82,6 +84,9 @@ inline void __syncthreads() {
 }
 inline bool __syncthreads_or(bool value) {
   return crowd::emulator::block_barrier(value);
+}
+inline bool __syncthreads_and(bool value) {
+  return !crowd::emulator::block_barrier(!value);
 }
 inline void __threadfence() {}
 
@@ -248,6 +253,32 @@ template <typename Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel, cudaFuncAttribute, int) {
   return cudaSuccess;
 }
+namespace crowd::emulator {
+
+inline void launch_or_record(const Launch& shape, const std::function<void()>& kernel) {
+  if (EmulatedGraph::recording)
+    EmulatedGraph::recording->kernels.push_back([=] { launch(shape, kernel); });
+  else
+    launch(shape, kernel);
+}
+
+template <typename Extent>
+Size as_size(Extent extent) {
+  if constexpr (std::is_integral_v<Extent>)
+    return {static_cast<unsigned>(extent), 1, 1};
+  else
+    return extent;
+}
+
+/// kernel<<<grid, block, shared_bytes, stream>>>
+template <typename Grid, typename Block, typename... Parameters>
+auto with_shape(void (*kernel)(Parameters...), Grid grid, Block block, std::size_t shared_bytes, cudaStream_t) {
+  const Launch shape = {as_size(grid), as_size(block), shared_bytes, 1};
+  return [=](Parameters... arguments) { launch_or_record(shape, [=] { kernel(arguments...); }); };
+}
+
+}  // namespace crowd::emulator
+
 template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                const Arguments&... arguments) {
@@ -256,11 +287,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
     if (config->attrs[k].id == cudaLaunchAttributeClusterDimension)
       cluster = config->attrs[k].val.clusterDim.x;
   const crowd::emulator::Launch shape = {config->gridDim, config->blockDim, config->dynamicSmemBytes, cluster};
-  if (EmulatedGraph::recording)
-    EmulatedGraph::recording->kernels.push_back(
-        [=] { crowd::emulator::launch(shape, [&] { kernel(arguments...); }); });
-  else
-    crowd::emulator::launch(shape, [&] { kernel(arguments...); });
+  crowd::emulator::launch_or_record(shape, [=] { kernel(arguments...); });
   return cudaSuccess;
 }
 

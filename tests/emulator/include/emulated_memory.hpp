@@ -55,13 +55,19 @@ inline cudaError_t cudaStreamSynchronize(cudaStream_t) {
   return cudaSuccess;
 }
 
-// Events have happened once somebody has waited for them: nothing else makes time pass.
+// Events have happened once they were waited for, or if the device keeps up: nothing else makes time pass.
 struct EmulatedEvent {
   static inline int waits = 0;
+  static inline int made = 0;
+  static inline int recorded = 0;
+  static inline bool keeps_up = false;
+  static inline float clock = 0;  ///< of the device, in milliseconds
   bool pending = false;
+  bool timed = true;
+  float at = 0;
 };
 using cudaEvent_t = EmulatedEvent*;
-constexpr unsigned cudaEventDisableTiming = 2, cudaHostAllocMapped = 2, cudaStreamNonBlocking = 1;
+constexpr unsigned cudaEventDefault = 0, cudaEventDisableTiming = 2, cudaHostAllocMapped = 2, cudaStreamNonBlocking = 1;
 
 inline cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
   return cudaMalloc(memory, bytes);
@@ -69,8 +75,10 @@ inline cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned) {
 inline cudaError_t cudaFreeHost(void* memory) {
   return cudaFree(memory);
 }
-inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   *event = new EmulatedEvent;
+  (*event)->timed = flags != cudaEventDisableTiming;
+  EmulatedEvent::made++;
   return cudaSuccess;
 }
 inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
@@ -79,10 +87,20 @@ inline cudaError_t cudaEventDestroy(cudaEvent_t event) {
 }
 inline cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
   event->pending = true;
+  event->at = EmulatedEvent::clock;
+  EmulatedEvent::recorded++;
   return cudaSuccess;
 }
 inline cudaError_t cudaEventQuery(cudaEvent_t event) {
+  event->pending = event->pending && !EmulatedEvent::keeps_up;
   return event->pending ? cudaErrorNotReady : cudaSuccess;
+}
+/// Of events that have happened alone.
+inline cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t begin, cudaEvent_t end) {
+  if (!begin->timed || !end->timed || end->pending)
+    return cudaErrorNotReady;
+  *milliseconds = end->at - begin->at;
+  return cudaSuccess;
 }
 inline cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   EmulatedEvent::waits++;

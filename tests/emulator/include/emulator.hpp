@@ -43,6 +43,7 @@ struct Device {
 Device device();
 void set_device(const Device& device);
 
+/// Where warps work together, blocks have one dimension.
 enum class Step { none, shuffle, vote, match, barrier };
 
 inline unsigned lane() {
