@@ -6,7 +6,18 @@
 
 #include <gst/video/video.h>
 
+#include <string>
+
 namespace crowd {
+
+/// Why a buffer is no frame of these caps, and what helps.
+inline std::string mapping_problem(GstBuffer* buffer, const GstVideoInfo& info) {
+  const gsize size = gst_buffer_get_size(buffer);
+  if (size < info.size && !gst_buffer_get_video_meta(buffer))
+    return "the buffer has " + std::to_string(size) + " bytes, and a frame of its caps has " +
+           std::to_string(info.size) + "; put rawvideoparse behind a source of raw video, or correct the caps";
+  return "its memory cannot be mapped as a frame of its caps; put videoconvert before this element";
+}
 
 /// False if the frame cannot be mapped.
 class MappedFrame {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <crowd/nms.h>
+#include <gst/crowd/gstcrowdboxesmeta.h>
 #include <gst/gst.h>
 
 #include <cstdint>
@@ -20,18 +21,32 @@
 #include <span>
 #include <string>
 
+#include "confidence.hpp"
+#include "gstcrowdboxesplacement.hpp"
 #include "memorypool.hpp"
 
 namespace crowd::meta {
 
-/// Pixels; 0 x 0 where nobody said.
+/// Pixels; 0 x 0 where the caps do not say.
 struct FrameSize {
   guint width = 0;
   guint height = 0;
+  /// Shape of a pixel, width over height.
+  gint par_n = 1, par_d = 1;
+  /// What scalers upstream do where the aspect ratio changes.
+  GstCrowdBoxesBorders borders = GST_CROWD_BOXES_BORDERS_UNKNOWN;
 
   bool known() const {
     return width > 0 && height > 0;
   }
+};
+
+/// What the boxes of a frame mean.
+struct BoxesInfo {
+  FrameSize frame;  ///< that the boxes are on: that of the buffer where its size is known
+  GstCrowdBoxesPlacement placement = identity_placement;  ///< from coordinates to pixels of `frame`
+  Calibration calibration{};                              ///< from scores to confidences
+  GPtrArray* labels = nullptr;                            ///< names of the classes, may be null
 };
 
 /// The candidates of one frame: three arrays of equal length, which live until release().
@@ -39,17 +54,15 @@ struct Candidates {
   std::span<const CrowdNmsBox> boxes;
   std::span<const float> scores;
   std::span<const std::int32_t> classes;
-  std::uint32_t count = 0;      ///< as the producer said; what exceeds the arrays was never looked at
-  FrameSize frame;              ///< the frame whose pixels the boxes are in; unknown: those of the buffer
-  GPtrArray* labels = nullptr;  ///< names of the classes, may be null
+  std::uint32_t count = 0;  ///< as the producer said; what exceeds the arrays was never looked at
+  BoxesInfo info;
 };
 
 /// The candidates of one frame in device memory, their number included.
 struct DeviceCandidates {
   GstMemory* memory = nullptr;  ///< in GstCrowdBoxesLayout order; belongs to the buffer's metadata
   guint capacity = 0;
-  FrameSize frame;
-  GPtrArray* labels = nullptr;
+  BoxesInfo info;
 };
 
 /// The place of a candidate that is not among the survivors.
@@ -82,9 +95,14 @@ class Adapter {
   virtual bool read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates,
                     const char*& problem) = 0;
 
-  /// Where the candidates lie, if that is device memory.
-  virtual std::optional<DeviceCandidates> on_device(GstBuffer*) const {
+  /// Where the candidates lie, if that is device memory and they can be read; read() says why they cannot.
+  virtual std::optional<DeviceCandidates> on_device(GstBuffer*, FrameSize) const {
     return std::nullopt;
+  }
+
+  /// Whether candidates of this flavour were attached to the frame and dropped on the way.
+  virtual bool lost(GstBuffer*) const {
+    return false;
   }
 
   /// Takes the candidates off the buffer, broken or not.
@@ -112,8 +130,8 @@ class Adapter {
     return true;
   }
 
-  /// Attaches the survivors of `candidates`, which lie in `survivors`: device memory of the same layout.
-  virtual void write_on_device(GstBuffer*, const DeviceCandidates&, MemoryRef /*survivors*/, guint /*capacity*/) {}
+  /// Attaches survivors that lie in device memory, in the layout of candidates.
+  virtual void write_on_device(GstBuffer*, const BoxesInfo&, MemoryRef /*survivors*/, guint /*capacity*/) {}
 };
 
 struct AdapterRow {

@@ -27,9 +27,11 @@ class BoxesAdapter final : public Adapter {
     return gst_buffer_get_crowd_boxes_meta(buffer) != nullptr;
   }
 
-  bool read(GstBuffer* buffer, FrameSize, std::uint32_t limit, Candidates& candidates, const char*& problem) override {
+  bool read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates,
+            const char*& problem) override {
     const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer);
-    problem = map(*meta);
+    const auto info = info_of(*meta, buffer, size);
+    problem = info ? map(*meta) : other_frame;
     if (problem)
       return false;
     const std::uint32_t n = std::min({*map_.count, meta->capacity, limit});
@@ -37,20 +39,24 @@ class BoxesAdapter final : public Adapter {
     candidates.scores = {map_.scores, n};
     candidates.classes = {map_.classes, n};
     candidates.count = *map_.count;
-    candidates.frame = {meta->frame_width, meta->frame_height};
-    candidates.labels = meta->labels;
+    candidates.info = *info;
     return true;
   }
 
   void remove(GstBuffer* buffer) override {
-    gst_buffer_remove_meta(buffer, &gst_buffer_get_crowd_boxes_meta(buffer)->meta);
+    gst_buffer_remove_crowd_boxes_meta(buffer, gst_buffer_get_crowd_boxes_meta(buffer));
   }
 
-  std::optional<DeviceCandidates> on_device(GstBuffer* buffer) const override {
+  std::optional<DeviceCandidates> on_device(GstBuffer* buffer, FrameSize size) const override {
     const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer);
     if (!meta || !is_on_device(meta->memory))
       return std::nullopt;
-    return DeviceCandidates{meta->memory, meta->capacity, {meta->frame_width, meta->frame_height}, meta->labels};
+    const auto info = info_of(*meta, buffer, size);
+    return info ? std::optional(DeviceCandidates{meta->memory, meta->capacity, *info}) : std::nullopt;
+  }
+
+  bool lost(GstBuffer* buffer) const override {
+    return gst_crowd_boxes_lost(buffer, GST_CROWD_BOXES_CANDIDATES);
   }
 
   bool write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict, Mode) override {
@@ -59,14 +65,15 @@ class BoxesAdapter final : public Adapter {
     MemoryRef memory = pool_.acquire(capacity_);
     if (!memory || !fill(memory.get(), candidates, verdict))
       return false;
-    const FrameSize frame = candidates.frame.known() ? candidates.frame : size;
-    attach(buffer, std::move(memory), capacity_, frame, candidates.labels);
+    BoxesInfo info = candidates.info;
+    if (!info.frame.known())
+      info.frame = size;
+    attach(buffer, std::move(memory), capacity_, info);
     return true;
   }
 
-  void write_on_device(GstBuffer* buffer, const DeviceCandidates& candidates, MemoryRef survivors,
-                       guint capacity) override {
-    attach(buffer, std::move(survivors), capacity, candidates.frame, candidates.labels);
+  void write_on_device(GstBuffer* buffer, const BoxesInfo& info, MemoryRef survivors, guint capacity) override {
+    attach(buffer, std::move(survivors), capacity, info);
   }
 
   void release() override {
@@ -77,10 +84,28 @@ class BoxesAdapter final : public Adapter {
   }
 
  private:
-  static void attach(GstBuffer* buffer, MemoryRef memory, guint capacity, FrameSize frame, GPtrArray* labels) {
-    GstCrowdBoxesMeta* meta =
-        gst_buffer_add_crowd_boxes_meta(buffer, memory.release(), capacity, frame.width, frame.height, labels);
-    meta->kind = GST_CROWD_BOXES_SURVIVORS;
+  static constexpr char other_frame[] =
+      "they are of a frame of another size or shape, or of another part of the picture; put crowdnms before the "
+      "element "
+      "that crops, pads, flips or scales it, and set add-borders of all scalers alike";
+
+  /// Nothing if the boxes are of another frame.
+  static std::optional<BoxesInfo> info_of(const GstCrowdBoxesMeta& meta, GstBuffer* buffer, FrameSize size) {
+    BoxesInfo info;
+    if (!gst_crowd_boxes_meta_get_placement(&meta, buffer, size.width, size.height, size.borders, &info.placement))
+      return std::nullopt;
+    info.frame = size.known() ? size : FrameSize{.width = meta.frame_width, .height = meta.frame_height};
+    info.calibration = {meta.confidence_slope, meta.confidence_offset};
+    info.labels = meta.labels;
+    return info;
+  }
+
+  static void attach(GstBuffer* buffer, MemoryRef memory, guint capacity, const BoxesInfo& info) {
+    GstCrowdBoxesMeta* meta = gst_buffer_add_crowd_survivors_meta(buffer, memory.release(), capacity, info.frame.width,
+                                                                  info.frame.height, info.labels);
+    meta->placement = info.placement;
+    meta->confidence_slope = info.calibration.slope;
+    meta->confidence_offset = info.calibration.offset;
   }
 
   bool fill(GstMemory* memory, const Candidates& candidates, const Verdict& verdict) const {
@@ -114,7 +139,7 @@ class BoxesAdapter final : public Adapter {
     memory_ = gst_memory_ref(meta.memory);
     if (*map_.count > GST_CROWD_BOXES_MAX_CAPACITY) {
       release();
-      return "its count is beyond any capacity: was it ever written?";
+      return "its count is beyond any capacity; mend the element that attached it, which may never have written it";
     }
     return nullptr;
   }

@@ -3,6 +3,8 @@
 
 #include "detection.hpp"
 
+#include <cmath>
+
 namespace crowd::meta {
 
 namespace {
@@ -26,10 +28,10 @@ const GstStructure* find_detection(const GstVideoRegionOfInterestMeta& roi) {
 }
 
 std::optional<int> label_id_of(const GstStructure* structure) {
-  int id;
-  if (gst_structure_id_get(structure, quarks().label_id, G_TYPE_INT, &id, nullptr) && id >= 0)
-    return id;
-  return std::nullopt;
+  double id;
+  const bool usable =
+      get_number(structure, quarks().label_id, id) && id >= 0 && id <= G_MAXINT32 && id == std::floor(id);
+  return usable ? std::optional(static_cast<int>(id)) : std::nullopt;
 }
 
 GQuark label_of(const GstVideoRegionOfInterestMeta& roi, const GstStructure* structure) {
@@ -59,12 +61,34 @@ bool get_number(const GstStructure* structure, GQuark field, double& number) {
   const GValue* value = gst_structure_id_get_value(structure, field);
   if (!value)
     return false;
-  if (G_VALUE_HOLDS_DOUBLE(value))
-    number = g_value_get_double(value);
-  else if (G_VALUE_HOLDS_FLOAT(value))
-    number = g_value_get_float(value);
-  else
-    return false;
+  switch (G_VALUE_TYPE(value)) {
+    case G_TYPE_DOUBLE:
+      number = g_value_get_double(value);
+      break;
+    case G_TYPE_FLOAT:
+      number = g_value_get_float(value);
+      break;
+    case G_TYPE_INT:
+      number = g_value_get_int(value);
+      break;
+    case G_TYPE_UINT:
+      number = g_value_get_uint(value);
+      break;
+    case G_TYPE_LONG:
+      number = static_cast<double>(g_value_get_long(value));
+      break;
+    case G_TYPE_ULONG:
+      number = static_cast<double>(g_value_get_ulong(value));
+      break;
+    case G_TYPE_INT64:
+      number = static_cast<double>(g_value_get_int64(value));
+      break;
+    case G_TYPE_UINT64:
+      number = static_cast<double>(g_value_get_uint64(value));
+      break;
+    default:
+      return false;
+  }
   return true;
 }
 

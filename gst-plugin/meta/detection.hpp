@@ -47,7 +47,7 @@ std::optional<RegionDetection> read_detection(const GstVideoRegionOfInterestMeta
 /// The first structure of that name, or null.
 GstStructure* find_param(const GstVideoRegionOfInterestMeta& roi, GQuark name);
 
-/// False, and `number` as it was, unless the field is a float or a double.
+/// False, and `number` as it was, unless the field is a float, a double or an integer of any width.
 bool get_number(const GstStructure* structure, GQuark field, double& number);
 
 }  // namespace crowd::meta

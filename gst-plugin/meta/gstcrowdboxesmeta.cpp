@@ -3,6 +3,14 @@
 
 #include "gst/crowd/gstcrowdboxesmeta.h"
 
+#include <gst/video/gstvideometa.h>
+
+#include <climits>
+#include <cstring>
+
+#include "gstcrowdboxesplacement.hpp"
+#include "gstcrowdtrail.h"
+
 namespace {
 
 constexpr gsize section_alignment = 256;
@@ -13,12 +21,9 @@ constexpr gsize aligned(gsize bytes) {
 
 gboolean boxes_meta_init(GstMeta* meta, gpointer, GstBuffer*) {
   auto* self = reinterpret_cast<GstCrowdBoxesMeta*>(meta);
-  self->memory = nullptr;
-  self->capacity = 0;
-  self->frame_width = 0;
-  self->frame_height = 0;
-  self->labels = nullptr;
+  std::memset(&self->meta + 1, 0, sizeof *self - sizeof self->meta);
   self->kind = GST_CROWD_BOXES_CANDIDATES;
+  self->placement = self->placement_with_borders = crowd::meta::identity_placement;
   return TRUE;
 }
 
@@ -28,18 +33,58 @@ void boxes_meta_free(GstMeta* meta, GstBuffer*) {
   g_clear_pointer(&self->labels, g_ptr_array_unref);
 }
 
-// Copies by reference. The coordinates need no scaling, since the meta says which frame size they refer to.
-gboolean boxes_meta_transform(GstBuffer* destination, GstMeta* meta, GstBuffer*, GQuark type, gpointer) {
-  auto* self = reinterpret_cast<GstCrowdBoxesMeta*>(meta);
-  if (!GST_META_TRANSFORM_IS_COPY(type) || !self->memory)
+/// In GstCrowdTrail.boxes; 0 for kinds that have none.
+constexpr guint bit_of(guint kind) {
+  return kind < CHAR_BIT * sizeof(guint) ? 1u << kind : 0;
+}
+
+void leave_trail(GstBuffer* buffer, guint kind) {
+  const GstCrowdTrail* before = gst_crowd_trail_get(buffer);
+  GstCrowdTrail trail = before ? *before : GstCrowdTrail{};
+  trail.boxes |= bit_of(kind);
+  gst_crowd_trail_set(buffer, &trail);
+}
+
+GstCrowdBoxesMeta* new_meta(GstBuffer* buffer) {
+  return reinterpret_cast<GstCrowdBoxesMeta*>(gst_buffer_add_meta(buffer, GST_CROWD_BOXES_META_INFO, nullptr));
+}
+
+GstCrowdBoxesMeta* add_boxes(GstBuffer* buffer, GstMemory* memory, guint capacity, guint frame_width,
+                             guint frame_height, GPtrArray* labels, GstCrowdBoxesKind kind) {
+  GstCrowdBoxesMeta* self = new_meta(buffer);
+  g_return_val_if_fail(self != nullptr, nullptr);
+  const auto frame = crowd::meta::frame_of(buffer, frame_width, frame_height);
+  self->memory = memory;
+  self->capacity = capacity;
+  self->frame_width = frame.width;
+  self->frame_height = frame.height;
+  self->frame_x = frame.x;
+  self->frame_y = frame.y;
+  self->picture_width = frame.picture_width;
+  self->picture_height = frame.picture_height;
+  self->labels = labels ? g_ptr_array_ref(labels) : nullptr;
+  self->kind = kind;
+  leave_trail(buffer, kind);
+  return self;
+}
+
+// Copies by reference.
+gboolean boxes_meta_transform(GstBuffer* destination, GstMeta* meta, GstBuffer* source, GQuark type, gpointer data) {
+  GstCrowdBoxesMeta moved = *reinterpret_cast<GstCrowdBoxesMeta*>(meta);
+  if (!moved.memory || !crowd::meta::transform_placement(moved, source, type, data))
     return FALSE;
-  GstCrowdBoxesMeta* copy = gst_buffer_add_crowd_boxes_meta(destination, gst_memory_ref(self->memory), self->capacity,
-                                                            self->frame_width, self->frame_height, self->labels);
-  copy->kind = self->kind;
+  GstCrowdBoxesMeta* copy = new_meta(destination);
+  if (!copy)
+    return FALSE;
+  moved.meta = copy->meta;
+  *copy = moved;
+  gst_memory_ref(copy->memory);
+  if (copy->labels)
+    g_ptr_array_ref(copy->labels);
   return TRUE;
 }
 
-GstCrowdBoxesMeta* first_of(GstBuffer* buffer, GstCrowdBoxesKind kind) {
+GstCrowdBoxesMeta* first_of(GstBuffer* buffer, guint kind) {
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_CROWD_BOXES_META_API_TYPE)) {
     auto* boxes = reinterpret_cast<GstCrowdBoxesMeta*>(meta);
@@ -54,7 +99,8 @@ GstCrowdBoxesMeta* first_of(GstBuffer* buffer, GstCrowdBoxesKind kind) {
 GType gst_crowd_boxes_meta_api_get_type(void) {
   static GType type = 0;
   if (g_once_init_enter(&type)) {
-    static const gchar* tags[] = {nullptr};
+    static const gchar* tags[] = {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_ORIENTATION_STR,
+                                  GST_META_TAG_VIDEO_SIZE_STR, nullptr};
     g_once_init_leave(&type, gst_meta_api_type_register("GstCrowdBoxesMetaAPI", tags));
   }
   return type;
@@ -145,14 +191,29 @@ void gst_crowd_boxes_unmap(GstCrowdBoxesMap* map) {
 GstCrowdBoxesMeta* gst_buffer_add_crowd_boxes_meta(GstBuffer* buffer, GstMemory* memory, guint capacity,
                                                    guint frame_width, guint frame_height, GPtrArray* labels) {
   g_return_val_if_fail(GST_IS_BUFFER(buffer) && memory != nullptr, nullptr);
-  auto* self = reinterpret_cast<GstCrowdBoxesMeta*>(gst_buffer_add_meta(buffer, GST_CROWD_BOXES_META_INFO, nullptr));
-  g_return_val_if_fail(self != nullptr, nullptr);
-  self->memory = memory;
-  self->capacity = capacity;
-  self->frame_width = frame_width;
-  self->frame_height = frame_height;
-  self->labels = labels ? g_ptr_array_ref(labels) : nullptr;
-  return self;
+  return add_boxes(buffer, memory, capacity, frame_width, frame_height, labels, GST_CROWD_BOXES_CANDIDATES);
+}
+
+GstCrowdBoxesMeta* gst_buffer_add_crowd_survivors_meta(GstBuffer* buffer, GstMemory* memory, guint capacity,
+                                                       guint frame_width, guint frame_height, GPtrArray* labels) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer) && memory != nullptr, nullptr);
+  return add_boxes(buffer, memory, capacity, frame_width, frame_height, labels, GST_CROWD_BOXES_SURVIVORS);
+}
+
+gboolean gst_buffer_remove_crowd_boxes_meta(GstBuffer* buffer, GstCrowdBoxesMeta* meta) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer) && meta != nullptr, FALSE);
+  const guint kind = meta->kind;
+  if (!gst_buffer_remove_meta(buffer, &meta->meta))
+    return FALSE;
+  if (GstCrowdTrail* trail = gst_crowd_trail_get(buffer); trail && !first_of(buffer, kind))
+    trail->boxes &= ~bit_of(kind);
+  return TRUE;
+}
+
+gboolean gst_crowd_boxes_lost(GstBuffer* buffer, GstCrowdBoxesKind kind) {
+  g_return_val_if_fail(GST_IS_BUFFER(buffer), FALSE);
+  const GstCrowdTrail* trail = gst_crowd_trail_get(buffer);
+  return trail && (trail->boxes & bit_of(kind)) && !first_of(buffer, kind);
 }
 
 GstCrowdBoxesMeta* gst_buffer_get_crowd_boxes_meta(GstBuffer* buffer) {

@@ -8,7 +8,8 @@
 // name.
 //
 // Written: the smallest pixel rectangle around the box, clipped to the frame (of width or height 0 where the box lies
-// outside); the exact box in "detection", normalised to the frame and not clipped; the clustering in "nms".
+// outside); in "detection" the exact box, normalised to the frame and not clipped, and the confidence, a probability;
+// in "nms" the clustering and the raw score.
 
 #include <algorithm>
 #include <array>
@@ -18,6 +19,9 @@
 
 #include "adapter.hpp"
 #include "detection.hpp"
+#include "gstcrowdboxesplacement.hpp"
+#include "gstcrowdtrail.h"
+#include "regionplace.hpp"
 
 namespace crowd::meta {
 
@@ -71,18 +75,31 @@ struct PixelSpan {
   guint length;
 };
 
-// The pixels from edge `low` to edge `high`, both times `numerator / denominator`, within [0, limit]. Safe for NaN.
-PixelSpan pixel_span(float low, float high, guint numerator, guint denominator, guint limit) {
+// The pixels from edge `low` to edge `high` within [0, limit], edges being off by `slack` at most. Safe for NaN.
+PixelSpan pixel_span(double low, double high, double slack, guint limit) {
   const auto clip = [limit](double value) {
     return value > 0 ? static_cast<guint>(std::min<double>(value, limit)) : 0;
   };
-  const guint start = clip(std::floor(double(low) * numerator / denominator));
-  const guint end = clip(std::ceil(double(high) * numerator / denominator));
+  const guint start = clip(std::floor(low + slack));
+  const guint end = clip(std::ceil(high - slack));
   return {start, end > start ? end - start : 0};
 }
 
+bool is_identity(const GstCrowdBoxesPlacement& p) {
+  return p.xx == 1 && p.xy == 0 && p.x0 == 0 && p.yx == 0 && p.yy == 1 && p.y0 == 0;
+}
+
+// Pixels of the frame.
+Edges placed(const CrowdNmsBox& box, const GstCrowdBoxesPlacement& p) {
+  const auto x = [&p](float x, float y) { return p.xx * x + p.xy * y + p.x0; };
+  const auto y = [&p](float x, float y) { return p.yx * x + p.yy * y + p.y0; };
+  const auto [left, right] = std::minmax({x(box.x1, box.y1), x(box.x2, box.y2)});
+  const auto [top, bottom] = std::minmax({y(box.x1, box.y1), y(box.x2, box.y2)});
+  return {left, top, right, bottom};
+}
+
 GQuark label_of(const Candidates& candidates, std::int32_t class_id) {
-  const GPtrArray* labels = candidates.labels;
+  const GPtrArray* labels = candidates.info.labels;
   const bool named = labels && class_id >= 0 && static_cast<guint>(class_id) < labels->len;
   const auto* label = named ? static_cast<const char*>(g_ptr_array_index(labels, class_id)) : nullptr;
   return g_quark_from_string(label ? label : default_label);
@@ -129,48 +146,73 @@ int largest_id(GstBuffer* buffer) {
   return largest;
 }
 
+void leave_trail(GstBuffer* buffer, FrameSize size, guint regions, Mode mode) {
+  const GstCrowdTrail* before = gst_crowd_trail_get(buffer);
+  if (!before && regions == 0)
+    return;
+  GstCrowdTrail trail = before ? *before : GstCrowdTrail{};
+  const Frame frame = frame_of(buffer, size.width, size.height);
+  trail.regions = regions;
+  // Those of a crowdnms before this one speak of survivors that these replace.
+  if (!gst_buffer_get_crowd_survivors_meta(buffer))
+    trail.boxes &= ~(1u << GST_CROWD_BOXES_SURVIVORS);
+  trail.marked = mode == Mode::annotate;
+  trail.frame = {frame.width, frame.height, frame.x, frame.y, frame.picture_width, frame.picture_height};
+  trail.par_n = size.par_n;
+  trail.par_d = size.par_d;
+  gst_crowd_trail_set(buffer, &trail);
+}
+
 /// Attaches candidates as new regions.
 class Writer {
  public:
   Writer(GstBuffer* buffer, FrameSize size, const Candidates& candidates)
       : buffer_(buffer),
         candidates_(candidates),
-        space_(candidates.frame.known() ? candidates.frame : size),
-        size_(size.known() ? size : space_),
+        frame_(candidates.info.frame.known() ? candidates.info.frame : size),
+        slack_(is_identity(candidates.info.placement) ? 0 : placement_error),
         last_id_(largest_id(buffer)) {}
 
   void add(std::uint32_t candidate, const Cluster& cluster) {
-    const CrowdNmsBox& box = candidates_.boxes[candidate];
+    const Edges edges = placed(candidates_.boxes[candidate], candidates_.info.placement);
     const std::int32_t class_id = candidates_.classes[candidate];
-    const bool known = space_.known();
-    const PixelSpan x = known ? pixel_span(box.x1, box.x2, size_.width, space_.width, size_.width)
-                              : pixel_span(box.x1, box.x2, 1, 1, G_MAXINT32);
-    const PixelSpan y = known ? pixel_span(box.y1, box.y2, size_.height, space_.height, size_.height)
-                              : pixel_span(box.y1, box.y2, 1, 1, G_MAXINT32);
+    const PixelSpan x = pixel_span(edges[0], edges[2], slack_, frame_.known() ? frame_.width : G_MAXINT32);
+    const PixelSpan y = pixel_span(edges[1], edges[3], slack_, frame_.known() ? frame_.height : G_MAXINT32);
     GstVideoRegionOfInterestMeta* roi = gst_buffer_add_video_region_of_interest_meta_id(
         buffer_, label_of(candidates_, class_id), x.start, y.start, x.length, y.length);
     roi->id = last_id_ = last_id_ < G_MAXINT ? last_id_ + 1 : 1;
-    gst_video_region_of_interest_meta_add_param(roi, detection(box, class_id, candidates_.scores[candidate]));
-    mark(roi, cluster, candidates_.scores[candidate]);
+    const float score = candidates_.scores[candidate];
+    gst_video_region_of_interest_meta_add_param(
+        roi, detection(edges, class_id, confidence_of(score, candidates_.info.calibration)));
+    mark(roi, cluster, score);
+    count_++;
+  }
+
+  guint count() const {
+    return count_;
   }
 
  private:
-  GstStructure* detection(const CrowdNmsBox& box, std::int32_t class_id, float score) const {
+  /// Pixels by which edges may be off that a scaler moved: coordinates are float32.
+  static constexpr double placement_error = 1.0 / 1024;
+
+  GstStructure* detection(const Edges& edges, std::int32_t class_id, float confidence) const {
     const RegionQuarks& q = quarks();
     GstStructure* structure = gst_structure_new_id(q.detection, q.label_id, G_TYPE_INT, class_id, q.confidence,
-                                                   G_TYPE_DOUBLE, double(score), nullptr);
-    if (space_.known())
-      gst_structure_id_set(structure, q.x_min, G_TYPE_DOUBLE, double(box.x1) / space_.width, q.x_max, G_TYPE_DOUBLE,
-                           double(box.x2) / space_.width, q.y_min, G_TYPE_DOUBLE, double(box.y1) / space_.height,
-                           q.y_max, G_TYPE_DOUBLE, double(box.y2) / space_.height, nullptr);
+                                                   G_TYPE_DOUBLE, double(confidence), nullptr);
+    if (frame_.known())
+      gst_structure_id_set(structure, q.x_min, G_TYPE_DOUBLE, edges[0] / frame_.width, q.x_max, G_TYPE_DOUBLE,
+                           edges[2] / frame_.width, q.y_min, G_TYPE_DOUBLE, edges[1] / frame_.height, q.y_max,
+                           G_TYPE_DOUBLE, edges[3] / frame_.height, nullptr);
     return structure;
   }
 
   GstBuffer* buffer_;
   const Candidates& candidates_;
-  FrameSize space_;
-  FrameSize size_;
+  FrameSize frame_;
+  double slack_;
   int last_id_;
+  guint count_ = 0;
 };
 
 class RoiAdapter final : public Adapter {
@@ -215,7 +257,8 @@ bool RoiAdapter::probe(GstBuffer* buffer) const {
   return false;
 }
 
-bool RoiAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates, const char*&) {
+bool RoiAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates,
+                      const char*& problem) {
   metas_.clear();
   ids_.clear();
   boxes_.clear();
@@ -237,8 +280,13 @@ bool RoiAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Ca
     scores_.push_back(static_cast<float>(detection->score.value_or(1.0)));
     classes_.push_back(class_of(*detection));
   }
-  candidates = {boxes_, scores_, classes_, static_cast<std::uint32_t>(metas_.size()), size, nullptr};
-  return true;
+  candidates = {boxes_, scores_, classes_, static_cast<std::uint32_t>(metas_.size()), {.frame = size}};
+  const auto place = place_of_regions(buffer, {size.width, size.height, size.par_n, size.par_d, size.borders});
+  // Regions stay where they are: they are not moved to what is shown.
+  if (place && place->x == 0 && place->y == 0)
+    return true;
+  problem = place_of_regions_unknown;
+  return false;
 }
 
 // One pass over the metas: Visit(roi, candidate or CROWD_NMS_NONE) says whether the region stays.
@@ -267,11 +315,14 @@ void RoiAdapter::visit(GstBuffer* buffer, Visit visit) {
 
 void RoiAdapter::remove(GstBuffer* buffer) {
   visit(buffer, [](GstVideoRegionOfInterestMeta*, std::uint32_t candidate) { return candidate == CROWD_NMS_NONE; });
+  if (GstCrowdTrail* trail = gst_crowd_trail_get(buffer))
+    trail->regions = 0;
 }
 
 // The candidate with this id; none if several have it.
 std::uint32_t RoiAdapter::find_parent(int id) const {
-  const auto [first, last] = std::ranges::equal_range(by_id_, id, {}, &std::pair<int, std::uint32_t>::first);
+  const auto by_first = [](const auto& a, const auto& b) { return a.first < b.first; };
+  const auto [first, last] = std::equal_range(by_id_.begin(), by_id_.end(), std::pair(id, 0u), by_first);
   return std::distance(first, last) == 1 ? first->second : CROWD_NMS_NONE;
 }
 
@@ -291,11 +342,13 @@ void RoiAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const 
   for (std::uint32_t i = 0; orphans && i < ids_.size(); ++i)
     by_id_.emplace_back(ids_[i], i);
   std::ranges::sort(by_id_);
+  guint left = 0;
   visit(buffer, [&](GstVideoRegionOfInterestMeta* roi, std::uint32_t candidate) {
     if (candidate != CROWD_NMS_NONE) {
       const Cluster cluster = cluster_of(verdict, candidate);
       if (!cluster.kept && mode == Mode::replace)
         return false;
+      left++;
       const bool judged = candidate < candidates.scores.size();
       mark(roi, cluster, judged ? candidates.scores[candidate] : 0.0f);
     }
@@ -303,6 +356,7 @@ void RoiAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const 
       adopt(roi, verdict);
     return true;
   });
+  leave_trail(buffer, candidates.info.frame, left, mode);
 }
 
 bool RoiAdapter::write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
@@ -311,12 +365,12 @@ bool RoiAdapter::write(GstBuffer* buffer, FrameSize size, const Candidates& cand
   if (mode == Mode::replace) {
     for (std::size_t rank = 0; rank < verdict.survivors.size(); ++rank)
       writer.add(verdict.survivors[rank], {static_cast<gint>(rank), verdict.members[rank], true});
-    return true;
   }
-  for (std::uint32_t i = 0; i < verdict.places.size(); ++i) {
+  for (std::uint32_t i = 0; mode == Mode::annotate && i < verdict.places.size(); ++i) {
     if (verdict.places[i] != place_rejected)
       writer.add(i, cluster_of(verdict, i));
   }
+  leave_trail(buffer, candidates.info.frame.known() ? candidates.info.frame : size, writer.count(), mode);
   return true;
 }
 

@@ -8,16 +8,30 @@
  *
  * A detector attaches the candidates of a frame as one #GstCrowdBoxesMeta: one #GstMemory, system or CUDA, that holds
  * the number of boxes, their coordinates, scores and classes at the offsets of #GstCrowdBoxesLayout. Copying a buffer
- * copies the meta by reference, and its API has no tags, so converters and scalers keep it.
+ * copies the meta by reference.
  *
- * Coordinates are float32 x1 y1 x2 y2 in pixels, half-open (width = x2 - x1), of a frame of @frame_width times
- * @frame_height: the one the meta was attached to. A reader whose frame has another size, because a scaler came between,
- * scales them. Boxes may leave the frame. The memory must not be written after the meta is attached.
+ * Coordinates are float32 x1 y1 x2 y2, half-open (width = x2 - x1). @placement says where they lie in the frame: as they
+ * are attached coordinates are pixels of a frame of @frame_width times @frame_height. Boxes may leave the frame. The
+ * memory must not be written after the meta is attached.
+ *
+ * ## Where boxes are
+ *
+ * A box is where its object is, or it is gone. The API of the meta has the tags video, orientation and size, so elements
+ * that copy the picture (videocrop, videoflip, videobox, but alpha or videomedian as well) drop it, unless they say what
+ * they do: by GStreamer's scale transform (videoconvert, videoscale; @placement follows) or, from GStreamer 1.28 on, its
+ * matrix transform. Uploads to CUDA memory and downloads from it keep the meta. gst_crowd_boxes_meta_get_placement() is for readers: it also knows
+ * #GstVideoCropMeta, and refuses boxes of another frame. gst_crowd_boxes_lost() tells a frame whose boxes were dropped
+ * on the way from one that never had any: both crowdnms and crowdoverlay then post a warning.
+ *
+ * Scalers up to GStreamer 1.26 do not tell whether they add borders where the aspect ratio changes; see
+ * gst_crowd_boxes_borders_before().
+ *
+ * ## Reading them
  *
  * crowdnms hands survivors on in the same kind of meta, told apart by @kind. Survivors also say how many candidates each
  * of them stands for, and how many candidates there were.
  *
- * Whoever reads boxes from CUDA memory says so when asked by an ALLOCATION query: it adds the meta's API type with a
+ * A reader of boxes in CUDA memory says so when asked by an ALLOCATION query: it adds the meta's API type with a
  * structure "GstCrowdBoxesMeta" whose field `candidates-on-device` (crowdnms) or `survivors-on-device` (crowdoverlay) is
  * %TRUE. Elements before it then leave them there.
  *
@@ -54,13 +68,30 @@ G_BEGIN_DECLS
  * GstCrowdBoxesKind:
  * @GST_CROWD_BOXES_CANDIDATES: what a detector found, overlapping
  * @GST_CROWD_BOXES_SURVIVORS: what NMS kept, best-ranked first
+ *
+ * Values of `kind`. Readers pass over kinds that they do not know.
  */
 typedef enum {
   GST_CROWD_BOXES_CANDIDATES = 0,
   GST_CROWD_BOXES_SURVIVORS
 } GstCrowdBoxesKind;
 
+/**
+ * GstCrowdBoxesBorders:
+ * @GST_CROWD_BOXES_BORDERS_UNKNOWN: nothing is known, or scalers differ
+ * @GST_CROWD_BOXES_BORDERS_NONE: pictures are stretched
+ * @GST_CROWD_BOXES_BORDERS_ADDED: pictures keep their aspect ratio between borders
+ *
+ * What scalers do where the aspect ratio changes.
+ */
+typedef enum {
+  GST_CROWD_BOXES_BORDERS_UNKNOWN = 0,
+  GST_CROWD_BOXES_BORDERS_NONE,
+  GST_CROWD_BOXES_BORDERS_ADDED
+} GstCrowdBoxesBorders;
+
 typedef struct _GstCrowdBox GstCrowdBox;
+typedef struct _GstCrowdBoxesPlacement GstCrowdBoxesPlacement;
 typedef struct _GstCrowdBoxesLayout GstCrowdBoxesLayout;
 typedef struct _GstCrowdBoxesMap GstCrowdBoxesMap;
 typedef struct _GstCrowdBoxesMeta GstCrowdBoxesMeta;
@@ -101,14 +132,40 @@ struct _GstCrowdBoxesLayout {
 };
 
 /**
+ * GstCrowdBoxesPlacement:
+ * @xx: pixels in x for a unit of a coordinate in x
+ * @xy: pixels in x for a unit of a coordinate in y
+ * @x0: pixel in x of coordinates 0 0
+ * @yx: pixels in y for a unit of a coordinate in x
+ * @yy: pixels in y for a unit of a coordinate in y
+ * @y0: pixel in y of coordinates 0 0
+ *
+ * From coordinates to pixels: x' = xx * x + xy * y + x0, y' = yx * x + yy * y + y0. Edges stay parallel to those of the
+ * frame: either @xy and @yx are 0, or @xx and @yy are. A factor below 0 swaps the edges of a box.
+ */
+struct _GstCrowdBoxesPlacement {
+  gdouble xx, xy, x0;
+  gdouble yx, yy, y0;
+};
+
+/**
  * GstCrowdBoxesMeta:
  * @meta: parent
  * @memory: holds the boxes in #GstCrowdBoxesLayout order; owned by the meta
- * @capacity: most boxes the memory has room for
- * @frame_width: width in pixels of the frame that the coordinates refer to; 0 if unknown: no scaling then
+ * @capacity: number of boxes that the memory has room for
+ * @frame_width: width in pixels of the frame that the boxes are on; 0 if unknown: then it is not checked
  * @frame_height: its height
  * @labels: (nullable) (element-type utf8): name of each class, shared and immutable; owned by the meta
- * @kind: what the boxes are; #GST_CROWD_BOXES_CANDIDATES unless the one who attaches it says otherwise
+ * @kind: what the boxes are, a #GstCrowdBoxesKind; set by the function that attaches them, and not to be changed
+ * @placement: from coordinates to pixels of that frame; the identity unless set otherwise. A detector whose coordinates
+ *   are those of its model's input sets it
+ * @frame_x: left edge of that frame in the buffer's picture, of which a #GstVideoCropMeta shows a part
+ * @frame_y: its upper edge
+ * @confidence_slope: the confidence of a score s, a probability, is 1 / (1 + exp (-(@confidence_slope * s +
+ *   @confidence_offset))); 0 (the default) where scores are probabilities already
+ * @confidence_offset: see there
+ *
+ * Set what else differs from the default after gst_buffer_add_crowd_boxes_meta(), but the size of the frame.
  */
 struct _GstCrowdBoxesMeta {
   GstMeta meta;
@@ -117,7 +174,18 @@ struct _GstCrowdBoxesMeta {
   guint frame_width;
   guint frame_height;
   GPtrArray *labels;
-  GstCrowdBoxesKind kind;
+  guint kind;
+  GstCrowdBoxesPlacement placement;
+  guint frame_x;
+  guint frame_y;
+  gfloat confidence_slope;
+  gfloat confidence_offset;
+
+  /*< private >*/
+  guint picture_width;
+  guint picture_height;
+  GstCrowdBoxesPlacement placement_with_borders;
+  gboolean borders_matter;
 };
 
 /**
@@ -195,17 +263,83 @@ GST_CROWD_API void gst_crowd_boxes_unmap (GstCrowdBoxesMap *map);
  * @buffer: a writable buffer
  * @memory: (transfer full): boxes in #GstCrowdBoxesLayout order
  * @capacity: most boxes @memory has room for
- * @frame_width: width in pixels of the frame that the coordinates refer to, 0 if unknown
+ * @frame_width: width in pixels of the frame of @buffer, which coordinates are pixels of; 0 if unknown
  * @frame_height: its height
  * @labels: (nullable) (transfer none) (element-type utf8): name of each class
  *
- * Attaches candidates. For survivors set `kind` of what is returned. The size of @memory is not checked here but by
- * whoever reads it, since it may be shared and resized.
+ * Attaches candidates. For survivors use gst_buffer_add_crowd_survivors_meta(). The size of @memory is not checked here
+ * but by readers, since it may be shared and resized.
  *
  * Returns: (transfer none): the meta on @buffer
  */
 GST_CROWD_API GstCrowdBoxesMeta *gst_buffer_add_crowd_boxes_meta (GstBuffer *buffer, GstMemory *memory,
     guint capacity, guint frame_width, guint frame_height, GPtrArray *labels);
+
+/**
+ * gst_buffer_add_crowd_survivors_meta:
+ * @buffer: a writable buffer
+ * @memory: (transfer full): boxes in #GstCrowdBoxesLayout order
+ * @capacity: number of boxes that @memory has room for
+ * @frame_width: width in pixels of the frame of @buffer, which coordinates are pixels of; 0 if unknown
+ * @frame_height: its height
+ * @labels: (nullable) (transfer none) (element-type utf8): name of each class
+ *
+ * Attaches survivors, as gst_buffer_add_crowd_boxes_meta() attaches candidates.
+ *
+ * Returns: (transfer none): the meta on @buffer
+ */
+GST_CROWD_API GstCrowdBoxesMeta *gst_buffer_add_crowd_survivors_meta (GstBuffer *buffer, GstMemory *memory,
+    guint capacity, guint frame_width, guint frame_height, GPtrArray *labels);
+
+/**
+ * gst_buffer_remove_crowd_boxes_meta:
+ * @buffer: a writable buffer
+ * @meta: a meta of @buffer
+ *
+ * Takes boxes off a buffer for good. With gst_buffer_remove_meta() alone, gst_crowd_boxes_lost() would say that they
+ * were lost.
+ *
+ * Returns: %FALSE if the meta is locked
+ */
+GST_CROWD_API gboolean gst_buffer_remove_crowd_boxes_meta (GstBuffer *buffer, GstCrowdBoxesMeta *meta);
+
+/**
+ * gst_crowd_boxes_lost:
+ * @buffer: a buffer
+ * @kind: which boxes
+ *
+ * Returns: %TRUE if boxes of this kind were attached to the frame and dropped on the way to here, by an element that
+ * changes the picture without saying how
+ */
+GST_CROWD_API gboolean gst_crowd_boxes_lost (GstBuffer *buffer, GstCrowdBoxesKind kind);
+
+/**
+ * gst_crowd_boxes_meta_get_placement:
+ * @meta: a meta of @buffer
+ * @buffer: the buffer
+ * @width: width in pixels of the frame, as its caps say; 0 if unknown: the size is not checked then
+ * @height: its height
+ * @borders: what scalers before the reader do, see gst_crowd_boxes_borders_before()
+ * @placement: (out): from coordinates to pixels of the frame that is shown
+ *
+ * Where boxes lie in the frame. #GstVideoCropMeta of the buffer is followed: a frame is what is shown of it.
+ *
+ * Returns: %FALSE if that is not known, because the boxes are of another frame, or because a scaler changed the aspect
+ * ratio and @borders is %GST_CROWD_BOXES_BORDERS_UNKNOWN. The boxes are then to be dropped
+ */
+GST_CROWD_API gboolean gst_crowd_boxes_meta_get_placement (const GstCrowdBoxesMeta *meta, GstBuffer *buffer,
+    guint width, guint height, GstCrowdBoxesBorders borders, GstCrowdBoxesPlacement *placement);
+
+/**
+ * gst_crowd_boxes_borders_before:
+ * @sink_pad: sink pad of the reader
+ *
+ * Asks the elements upstream of a pad, as far as they can be reached, for their property `add-borders`. Up to GStreamer
+ * 1.26 a scaler tells metadata the sizes alone. Call it where caps are set, it takes some microseconds.
+ *
+ * Returns: what all of them do
+ */
+GST_CROWD_API GstCrowdBoxesBorders gst_crowd_boxes_borders_before (GstPad *sink_pad);
 
 /**
  * gst_buffer_get_crowd_boxes_meta:
