@@ -140,7 +140,7 @@ class CudaDevice {
     }
 
    private:
-    bool pushed_;
+    [[maybe_unused]] bool pushed_;
     bool usable_;
   };
 

@@ -14,13 +14,15 @@
  * (DL Streamer and others); `meta-source` chooses. Metadata that is not a detection is left untouched.
  *
  * Survivors leave as #GstVideoRegionOfInterestMeta. Its structure "detection" holds `label_id` (int), `confidence`
- * (double) and `x_min`, `x_max`, `y_min`, `y_max` (double, fractions of the frame, not clipped to it); its structure
- * "nms" holds `cluster-id` (int: rank of the cluster's survivor, -1 for none), `members` (uint: candidates that the
- * survivor stands for, itself included), `suppressed` (uint: the others of them), `score` (double) and `kept`
- * (boolean). In `mode=replace` the candidates are gone afterwards: a #GstCrowdBoxesMeta is removed, also a broken one,
- * and new regions are added in rank order; of regions that were candidates the survivors stay, with everything attached
- * to them, and children of suppressed ones go to the survivor that stands for their parent. In `mode=annotate`
- * candidates stay, and every valid one has a region that says whether it is `kept`.
+ * (double, a probability: the score itself where the detector's scores are probabilities, else what the detector's
+ * calibration makes of it, see #GstCrowdBoxesMeta) and `x_min`, `x_max`, `y_min`, `y_max` (double, fractions of the
+ * frame, not clipped to it); its structure "nms" holds `cluster-id` (int: rank of the cluster's survivor, -1 for none),
+ * `members` (uint: candidates that the survivor stands for, itself included), `suppressed` (uint: the others of them),
+ * `score` (double, the detector's own) and `kept` (boolean). In `mode=replace` the candidates are gone afterwards: a
+ * #GstCrowdBoxesMeta is removed, also a broken one, and new regions are added in rank order; of regions that were
+ * candidates the survivors stay, with everything attached to them, and children of suppressed ones go to the survivor
+ * that stands for their parent. In `mode=annotate` candidates stay, and every valid one has a region that says whether
+ * it is `kept`.
  *
  * Candidates in CUDA memory, their number included, stay there (in `mode=replace`): the kernels are enqueued on the
  * stream of that memory and nobody waits. Where downstream reads survivors from CUDA memory (crowdoverlay on CUDA
@@ -29,15 +31,32 @@
  * one wait a frame; `output-delay=1` hides it behind the work on the next frame. `stats` then lags behind the GPU, if
  * at all.
  *
+ * How long such a frame takes is known to the GPU alone. It is asked about one frame in sixteen, from the ninth on, and
+ * never waited for: in `stats`, `device-time` is the time of `device-frames-timed` frames. `nms-time` counts none of
+ * them.
+ *
  * Nothing is lost silently: `stats` counts candidates, survivors, suppressed ones, invalid boxes, those below
- * `score-threshold`, those beyond `max-candidates` and metadata that cannot be read. Such a frame goes on without it.
- * A frame without metadata is a frame without candidates.
+ * `score-threshold`, those beyond `max-candidates` (`overflow`: the last in the order of the metadata, whatever their
+ * scores), survivors beyond `max-detections` (`clipped`) and frames whose candidates cannot be read, which go on
+ * without them (`failures`). Overflow and failures are also told in one warning each on the bus from start to stop.
+ *
+ * A frame without metadata is a frame without candidates. As long as there were no candidates at all, one warning says
+ * if frames carry detections that are not read: regions of interest without a score, or, from GStreamer 1.24 on,
+ * GstAnalyticsRelationMeta and GstTensorMeta.
  *
  * Properties that do not go together (say `method=paper` with a `paper-k` that does not divide `paper-d-max`) are an
  * error when the element starts. While it plays it posts one warning and clusters as before until they fit.
  *
- * Regions are lost by converters and scalers: put crowdnms behind them, and before a tee, which makes every branch copy
- * the metadata.
+ * ## Between the detector and crowdnms, and between crowdnms and what draws
+ *
+ * A box is where its object is, or it is gone and a warning on the bus says so. videoconvert and videoscale keep boxes,
+ * and move regions with the picture; they drop what regions say (`confidence`, `kept`) and, up to GStreamer 1.26, do
+ * not know of the borders they add. Elements that copy the picture in another way (videocrop, videoflip, videobox,
+ * filters) drop both, unless they tell metadata what they do (from GStreamer 1.28 on, whose videoflip moves regions a
+ * pixel too far): put crowdnms, and what reads its survivors, on the same side of them as the detector. Elements that
+ * make frames anew, such as compositor, drop everything, untold. A crop by #GstVideoCropMeta keeps boxes, and the
+ * regions that crowdnms left: coordinates are those of what is shown. Uploads to CUDA memory and downloads from it keep
+ * them, too. Put crowdnms before a tee, which makes every branch copy the metadata.
  *
  * ## Example
  * |[
@@ -82,7 +101,7 @@ struct GstCrowdNmsPrivate {
 
   NmsSettings settings;  // under the object lock
   NmsWorker worker;
-  bool delayed = false;                                  // from start() to stop()
+  bool delayed = false;                                  // from start() to stop(), written under the object lock
   BufferRef held;                                        // with output-delay: a frame that has begun
   GstClockTime frame_duration = assumed_frame_duration;  // under the object lock
 };
@@ -169,9 +188,14 @@ static gboolean gst_crowd_nms_set_caps(GstBaseTransform* trans, GstCaps* incaps,
   int width = 0, height = 0;
   gst_structure_get_int(structure, "width", &width);
   gst_structure_get_int(structure, "height", &height);
-  const bool known = width > 0 && height > 0;
-  self->p->worker.set_frame_size(known ? crowd::meta::FrameSize{guint(width), guint(height)}
-                                       : crowd::meta::FrameSize{});
+  crowd::meta::FrameSize size;
+  if (width > 0 && height > 0) {
+    size.width = guint(width);
+    size.height = guint(height);
+    gst_structure_get_fraction(structure, "pixel-aspect-ratio", &size.par_n, &size.par_d);
+  }
+  size.borders = gst_crowd_boxes_borders_before(GST_BASE_TRANSFORM_SINK_PAD(trans));
+  self->p->worker.set_frame_size(size);
   gst_crowd_nms_follow_rate(self, structure);
   return TRUE;
 }
@@ -186,8 +210,8 @@ static gboolean gst_crowd_nms_stop(GstBaseTransform* trans) {
 static gboolean gst_crowd_nms_start(GstBaseTransform* trans) {
   auto* self = GST_CROWD_NMS(trans);
   const NmsSettings settings = copy_settings(self);
-  self->p->delayed = settings.output_delay;
   GST_OBJECT_LOCK(self);
+  self->p->delayed = settings.output_delay;
   self->p->frame_duration = assumed_frame_duration;
   GST_OBJECT_UNLOCK(self);
   return self->p->worker.start(settings);
@@ -275,8 +299,11 @@ static void gst_crowd_nms_class_init(GstCrowdNmsClass* klass) {
       object_class, prop_stats,
       g_param_spec_boxed("stats", "Statistics",
                          "Since the start: frames, frames-on-gpu, candidates, survivors, suppressed, invalid, "
-                         "below-threshold, overflow, clipped, broken-metas, nms-time in nanoseconds; last-* for the "
-                         "last frame; the backend it used (none, cpu, cuda) and the method",
+                         "below-threshold, overflow (candidates beyond max-candidates), clipped (survivors beyond "
+                         "max-detections), failures (frames whose candidates were lost on the way or could not be "
+                         "read); nms-time, of frames with candidates in system memory; device-frames, with candidates "
+                         "in CUDA memory, device-frames-timed of them, and device-time, of the timed ones; times in "
+                         "nanoseconds; last-* for the last frame; the backend it used (none, cpu, cuda) and the method",
                          GST_TYPE_STRUCTURE, GParamFlags(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
   crowd::mark_nms_enums_as_api();
 

@@ -31,15 +31,17 @@ class LaunchGraphs {
   /// Launches on `stream` what `key` says: as a graph, which is recorded where the key is new. The first launch of all,
   /// and what cannot be recorded or is no longer worth it, goes by enqueue(stream), which launches kernel by kernel,
   /// keeps what went wrong to itself and returns whether nothing did. Recording calls it with another stream, and may
-  /// fail; then it is called once more. Returns what CUDA said of a graph.
-  template <typename Enqueue>
-  cudaError_t launch(const Key& key, cudaStream_t stream, const Enqueue& enqueue) {
+  /// fail; then it is called once more. Right before anything is launched, recording aside, calls before(stream).
+  /// Returns what CUDA said of a graph.
+  template <typename Enqueue, typename Before>
+  cudaError_t launch(const Key& key, cudaStream_t stream, const Enqueue& enqueue, const Before& before) {
     Entry* entry = find(key);
     if (entry)
       entry->came_back = true;
     // The first launch loads most of the kernels. Recording what is not loaded takes longer and may fail.
     if (!entry && std::exchange(loaded_, true) && given_up_ < most_given_up)
       entry = add(key, enqueue);
+    before(stream);
     if (entry) {
       entry->used = ++clock_;
       const cudaError_t error = cudaGraphLaunch(entry->exec.get(), stream);
@@ -50,6 +52,10 @@ class LaunchGraphs {
     }
     (void)enqueue(stream);
     return cudaSuccess;
+  }
+  template <typename Enqueue>
+  cudaError_t launch(const Key& key, cudaStream_t stream, const Enqueue& enqueue) {
+    return launch(key, stream, enqueue, [](cudaStream_t) {});
   }
 
   /// Forgets all of them, as one must before memory goes that the kernels use and no key names.

@@ -12,9 +12,11 @@
 
 #include "cudamemory.hpp"
 #include "cudareport.hpp"
+#include "devicetimes.hpp"
 #include "internal.hpp"
 #include "launchgraphs.hpp"
 #include "nmslaunch.hpp"
+#include "nmsproblem.hpp"
 
 namespace crowd {
 
@@ -74,6 +76,7 @@ struct DeviceNms::State {
   unsigned sent = 0, received = 0;
   std::vector<std::uint32_t> ranks;
   LaunchGraphs<LaunchKey> graphs;
+  DeviceTimes timers;
   cuda::PinnedMemory counters;
   CUstream_st* stream = nullptr;  // of the last frame
   std::string problem;
@@ -81,6 +84,7 @@ struct DeviceNms::State {
   mutable std::mutex mutex;  // of what follows: read by any thread
   const volatile CrowdNmsTotals* told = nullptr;
   CrowdNmsTotals before{};  // told before the last release()
+  Times times;
 
   CrowdNmsStatus tell(DeviceReport report) {
     problem = std::move(report.problem);
@@ -91,12 +95,13 @@ struct DeviceNms::State {
   }
   CrowdNmsStatus checked(CrowdNmsStatus status) {
     if (status != CROWD_NMS_OK)
-      problem = crowd_nms_last_error();
+      problem = library_problem(status);
     return status;
   }
   CrowdNmsStatus make_counters();
   CrowdNmsStatus make_results(std::uint32_t capacity);
   CrowdNmsTotals read_told() const;
+  void publish_times();
   CrowdNmsGathered on_device(const GstCrowdBoxesMap& to, bool count) const;
 };
 
@@ -126,6 +131,12 @@ CrowdNmsTotals DeviceNms::State::read_told() const {
     std::memcpy(&totals, words.data(), sizeof totals);
   }
   return totals;
+}
+
+void DeviceNms::State::publish_times() {
+  const DeviceTimes::Sum& sum = timers.sum();
+  const std::lock_guard lock(mutex);
+  times = {sum.frames, sum.nanoseconds};
 }
 
 CrowdNmsStatus DeviceNms::State::make_counters() {
@@ -184,8 +195,12 @@ CrowdNmsStatus DeviceNms::prepare(const Call& call) {
       return s.failed("no device memory for a workspace", error);
     s.workspace_bytes = needed;
   }
-  const CrowdNmsStatus status = s.make_counters();
-  return status == CROWD_NMS_OK ? s.make_results(call.capacity) : status;
+  if (const CrowdNmsStatus status = s.make_counters(); status != CROWD_NMS_OK)
+    return status;
+  if (const cudaError_t error = s.timers.prepare())
+    return s.failed("creating events", error);
+  // Last: with room for results everything is there.
+  return s.make_results(call.capacity);
 }
 
 void DeviceNms::release() {
@@ -197,8 +212,10 @@ void DeviceNms::release() {
   s.room = 0;
   s.parcels = {};
   s.sent = s.received = 0;
+  // Freeing has waited for the device.
+  s.timers.release();
+  s.publish_times();
   {
-    // Freeing has waited for the device.
     const std::lock_guard lock(s.mutex);
     add(s.before, s.read_told());
     s.told = nullptr;
@@ -273,8 +290,11 @@ CrowdNmsStatus DeviceNms::enqueue(const Call& call, const GstCrowdBoxesMap& cand
     status = crowd::enqueue(key, s.workspace.get(), s.workspace_bytes, to);
     return status == CROWD_NMS_OK;
   };
-  if (const cudaError_t error = s.graphs.launch(key, stream, launch_all))
+  if (s.timers.collect())
+    s.publish_times();
+  if (const cudaError_t error = s.graphs.launch(key, stream, launch_all, [&s](CUstream_st* to) { s.timers.begin(to); }))
     return s.failed("clustering", error);
+  s.timers.end(stream);
   if (status != CROWD_NMS_OK || !destination.host)
     return s.checked(status);
   if (const cudaError_t error = cudaEventRecord(parcel.arrived.get(), stream))
@@ -312,9 +332,16 @@ CrowdNmsTotals DeviceNms::totals() const {
   return totals;
 }
 
+DeviceNms::Times DeviceNms::times() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->times;
+}
+
 void DeviceNms::forget_totals() {
+  state_->timers.forget();
   const std::lock_guard lock(state_->mutex);
   state_->before = {};
+  state_->times = {};
 }
 
 const std::string& DeviceNms::problem() const {

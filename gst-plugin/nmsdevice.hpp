@@ -75,6 +75,16 @@ class DeviceNms {
 
   /// Of all frames since forget_totals(), as far as the device got. Any thread, no context needed.
   CrowdNmsTotals totals() const;
+
+  /// How long the device worked on those frames that it was timed at, one in sixteen. The time of a frame is known from
+  /// the frame behind it or release() on, since only there a context is current to ask in.
+  struct Times {
+    std::uint64_t frames = 0;  ///< that were timed
+    GstClockTime total = 0;
+  };
+  /// Since forget_totals(). Any thread, no context needed.
+  Times times() const;
+
   /// After release().
   void forget_totals();
 

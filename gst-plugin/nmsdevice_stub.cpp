@@ -39,6 +39,10 @@ CrowdNmsTotals DeviceNms::totals() const {
   return {};
 }
 
+DeviceNms::Times DeviceNms::times() const {
+  return {};
+}
+
 void DeviceNms::forget_totals() {}
 
 const std::string& DeviceNms::problem() const {

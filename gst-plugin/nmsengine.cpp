@@ -7,13 +7,13 @@
 #include <new>
 #include <utility>
 
+#include "nmsproblem.hpp"
 #include "overlap.hpp"
 
 namespace crowd {
 
 CrowdNmsStatus NmsEngine::fail(CrowdNmsStatus status) {
-  const std::string reason = crowd_nms_last_error();
-  problem_ = reason.empty() ? crowd_nms_status_text(status) : reason;
+  problem_ = library_problem(status);
   return status;
 }
 

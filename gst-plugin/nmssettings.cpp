@@ -3,6 +3,7 @@
 
 #include "nmssettings.hpp"
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -94,6 +95,13 @@ GType mode_type() {
   return type;
 }
 
+// Of a float score that is not below one of them, the other is not above it either.
+float float_not_below(double threshold) {
+  const auto either = static_cast<float>(threshold);
+  return static_cast<double>(either) < threshold ? std::nextafter(either, std::numeric_limits<float>::infinity())
+                                                 : either;
+}
+
 // The values are rows of the table of adapters.
 GType register_rows(const char* name, bool sources) {
   static std::vector<GEnumValue> values[2];
@@ -125,11 +133,11 @@ GType output_type() {
 }
 
 constexpr auto fixed = GParamFlags(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
-constexpr auto live = GParamFlags(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
-constexpr auto controllable = GParamFlags(live | GST_PARAM_CONTROLLABLE);
+constexpr auto live =
+    GParamFlags(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE);
 
 void install_rule_properties(GObjectClass* object_class, const NmsSettings& defaults) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
+  constexpr double infinity = std::numeric_limits<double>::infinity();
   const CrowdNmsParams& params = defaults.params;
   g_object_class_install_property(
       object_class, prop_method,
@@ -139,15 +147,16 @@ void install_rule_properties(GObjectClass* object_class, const NmsSettings& defa
                         method_type(), params.method, live));
   g_object_class_install_property(
       object_class, prop_iou_threshold,
-      g_param_spec_float("iou-threshold", "Overlap threshold",
-                         "Overlap of two boxes, as a ratio from 0 to 1 by metric, above which the worse-ranked one is "
-                         "suppressed",
-                         0.0f, 1.0f, params.overlap_threshold, controllable));
+      g_param_spec_double("iou-threshold", "Overlap threshold",
+                          "Overlap of two boxes, as a ratio from 0 to 1 by metric, above which the worse-ranked one is "
+                          "suppressed",
+                          0, 1, params.overlap_threshold, live));
   g_object_class_install_property(
       object_class, prop_score_threshold,
-      g_param_spec_float("score-threshold", "Score threshold",
-                         "Lowest score, in the detector's own unit, of a candidate that counts; -inf: every score does",
-                         -infinity, infinity, params.score_threshold, controllable));
+      g_param_spec_double(
+          "score-threshold", "Score threshold",
+          "Lowest score, in the detector's own unit, of a candidate that counts; -inf: every score does", -infinity,
+          infinity, defaults.score_threshold, live));
   g_object_class_install_property(
       object_class, prop_metric,
       g_param_spec_enum("metric", "Overlap metric", "What the intersection of two boxes is divided by", metric_type(),
@@ -172,10 +181,12 @@ void install_rule_properties(GObjectClass* object_class, const NmsSettings& defa
 void install_limit_properties(GObjectClass* object_class, const NmsSettings& defaults) {
   g_object_class_install_property(
       object_class, prop_max_candidates,
-      g_param_spec_uint("max-candidates", "Most candidates",
-                        "Candidates of a frame that are looked at; memory is set aside for them, about 100 bytes each. "
-                        "The rest is counted as overflow in stats",
-                        1, most_candidates, defaults.max_candidates, live));
+      g_param_spec_uint(
+          "max-candidates", "Most candidates",
+          "Candidates of a frame that are looked at: the first in the order of the metadata, whatever their "
+          "scores. Memory is set aside for them, about 100 bytes each. The rest is counted as overflow "
+          "in stats",
+          1, most_candidates, defaults.max_candidates, live));
   g_object_class_install_property(
       object_class, prop_max_detections,
       g_param_spec_uint("max-detections", "Most detections",
@@ -184,10 +195,11 @@ void install_limit_properties(GObjectClass* object_class, const NmsSettings& def
                         0, G_MAXUINT, defaults.max_detections, live));
   g_object_class_install_property(
       object_class, prop_paper_k,
-      g_param_spec_uint("paper-k", "Partitions of the paper's rows",
-                        "Method paper only: k, the number of partitions of a row of matrix B; a divisor of D_max. On "
-                        "the GPU D_max / k may be at most 1024",
-                        1, most_paper_d_max, defaults.params.paper_k, live));
+      g_param_spec_uint(
+          "paper-k", "Partitions of the paper's rows",
+          "Method paper only: k, the number of partitions of a row of matrix B; a divisor of paper-d-max. "
+          "On the GPU paper-d-max / paper-k may be at most 1024",
+          1, most_paper_d_max, defaults.params.paper_k, live));
   g_object_class_install_property(
       object_class, prop_paper_d_max,
       g_param_spec_uint("paper-d-max", "Side of the paper's matrix",
@@ -222,7 +234,8 @@ void install_environment_properties(GObjectClass* object_class, const NmsSetting
       object_class, prop_post_messages,
       g_param_spec_boolean("post-messages", "Post messages",
                            "Post an element message \"crowdnms\" on the bus for every frame: timestamp, stream-time, "
-                           "running-time, duration and nms-time in nanoseconds, counts, backend and method",
+                           "running-time, duration and nms-time in nanoseconds, counts, backend, method, and whether "
+                           "it was clustered in CUDA memory (on-device, nms-time is 0)",
                            defaults.post_messages, live));
   g_object_class_install_property(
       object_class, prop_output_delay,
@@ -260,10 +273,11 @@ void set_nms_property(NmsSettings& settings, guint id, const GValue* value) {
       params.method = static_cast<CrowdNmsMethod>(g_value_get_enum(value));
       break;
     case prop_iou_threshold:
-      params.overlap_threshold = g_value_get_float(value);
+      params.overlap_threshold = g_value_get_double(value);
       break;
     case prop_score_threshold:
-      params.score_threshold = g_value_get_float(value);
+      settings.score_threshold = g_value_get_double(value);
+      params.score_threshold = float_not_below(settings.score_threshold);
       break;
     case prop_metric:
       params.metric = static_cast<CrowdNmsMetric>(g_value_get_enum(value));
@@ -322,9 +336,9 @@ void get_nms_property(const NmsSettings& settings, guint id, GValue* value) {
     case prop_method:
       return g_value_set_enum(value, params.method);
     case prop_iou_threshold:
-      return g_value_set_float(value, params.overlap_threshold);
+      return g_value_set_double(value, params.overlap_threshold);
     case prop_score_threshold:
-      return g_value_set_float(value, params.score_threshold);
+      return g_value_set_double(value, settings.score_threshold);
     case prop_metric:
       return g_value_set_enum(value, params.metric);
     case prop_comparator:

@@ -30,6 +30,8 @@ int default_output_row();
 
 struct NmsSettings {
   CrowdNmsParams params = default_params();
+  /// As it was set; the params have the float that float scores compare with as with this.
+  double score_threshold = static_cast<double>(params.score_threshold);
   std::uint32_t max_candidates = 16384;
   std::uint32_t max_detections = 0;  ///< 0: all
   BackendChoice backend = BackendChoice::automatic;

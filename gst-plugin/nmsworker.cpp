@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "meta/unread.hpp"
+
 GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
 #define GST_CAT_DEFAULT gst_crowd_nms_debug
 
@@ -59,7 +61,8 @@ bool NmsWorker::start(const NmsSettings& settings) {
   backend_ = settings.backend;
   frame_size_ = {};
   wish_.reconfigure();
-  warned_settings_ = warned_refused_ = warned_broken_ = warned_overflow_ = warned_size_ = false;
+  warned_settings_ = found_candidates_ = false;
+  warnings_ = {};
   adapters_.clear();
   for (const meta::AdapterRow& row : meta::adapter_rows())
     adapters_.push_back(row.make());
@@ -159,11 +162,15 @@ GstFlowReturn NmsWorker::begin(GstBuffer* buffer, const NmsSettings& settings) {
   Frame frame;
   frame.settings = settings;
   frame.source_row = find_source(settings, buffer);
+  look_for_lost(buffer, settings, frame);
   GstFlowReturn flow = GST_FLOW_OK;
+  if (frame.source_row < 0)
+    warn_unread(settings, buffer);
   if (frame.source_row >= 0) {
+    found_candidates_ = true;
     if (!frame_size_.known())
       warn_unknown_size();
-    const auto on_device = adapters_[static_cast<std::size_t>(frame.source_row)]->on_device(buffer);
+    const auto on_device = adapters_[static_cast<std::size_t>(frame.source_row)]->on_device(buffer, frame_size_);
     const bool may_stay = reads_device() && settings.mode == meta::Mode::replace;
     flow = on_device && may_stay ? cluster_on_device(buffer, settings, frame.source_row, *on_device, frame)
                                  : cluster(buffer, settings, frame.source_row, frame);
@@ -232,6 +239,22 @@ GstFlowReturn NmsWorker::cluster(GstBuffer* buffer, const NmsSettings& settings,
   return written ? GST_FLOW_OK : fail_writing();
 }
 
+// Also where candidates of another flavour are there.
+void NmsWorker::look_for_lost(GstBuffer* buffer, const NmsSettings& settings, Frame& frame) {
+  bool lost = false;
+  for (int row = 0; row < static_cast<int>(adapters_.size()); row++) {
+    if (settings.source_row < 0 || settings.source_row == row)
+      lost |= adapters_[static_cast<std::size_t>(row)]->lost(buffer);
+  }
+  frame.broken |= lost;
+  if (lost)
+    warnings_.lost.post(
+        element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+        "Candidates were attached to the frames and dropped on the way to here, by an element that copies the picture. "
+        "Put crowdnms before the element that crops, flips, pads or filters it, or the detector behind that. Further "
+        "frames are only counted, see failures in stats.");
+}
+
 GstFlowReturn NmsWorker::fail_writing() {
   GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT,
                     ("There is no memory for the survivors of a frame. Lower max-candidates or max-detections."),
@@ -258,25 +281,34 @@ bool NmsWorker::write(GstBuffer* buffer, const NmsSettings& settings, int source
 }
 
 void NmsWorker::warn_broken(const char* problem) {
-  if (!std::exchange(warned_broken_, true))
-    GST_WARNING_OBJECT(element_,
-                       "broken candidates are dropped, the frame goes on: %s (further ones are only counted, see "
-                       "stats.broken-metas)",
-                       problem);
+  warnings_.broken.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+                        "The candidates of a frame cannot be read and are dropped: %s. Further ones are only counted, "
+                        "see failures in stats.",
+                        problem);
 }
 
 void NmsWorker::warn_overflow(guint64 overflow, guint64 candidates) {
-  if (overflow && !std::exchange(warned_overflow_, true))
-    GST_WARNING_OBJECT(element_,
-                       "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
-                       " candidates are not looked at: raise max-candidates or the detector's capacity (further ones "
-                       "are only counted, see stats.overflow)",
-                       overflow, candidates);
+  const bool paper = config_.params.method == CROWD_NMS_PAPER;
+  if (overflow)
+    warnings_.overflow.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                            "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                            " candidates are not looked at: the last in the order of the metadata, whatever their "
+                            "scores. Raise %smax-candidates, here and of the element that attaches them. Further ones "
+                            "are only counted, see overflow in stats.",
+                            overflow, candidates, paper ? "paper-d-max and " : "");
+}
+
+// Cheap, and only until there were candidates.
+void NmsWorker::warn_unread(const NmsSettings& settings, GstBuffer* buffer) {
+  if (found_candidates_ || !warnings_.unread.is_due())
+    return;
+  if (const char* problem = meta::unread_detections(buffer, settings.source_row))
+    warnings_.unread.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s", problem);
 }
 
 // Of the frames that the device is done with: nobody waits for the one that has just been enqueued.
 void NmsWorker::warn_overflow_on_device() {
-  if (warned_overflow_)
+  if (!warnings_.overflow.is_due())
     return;
   const CrowdNmsTotals totals = device_nms_.totals();
   warn_overflow(totals.overflow, totals.candidates);
@@ -287,17 +319,17 @@ void NmsWorker::warn_gpu(NmsEngine::GpuOutcome outcome) {
   if (outcome == NmsEngine::GpuOutcome::lost)
     GST_ELEMENT_WARNING(element_, RESOURCE, FAILED, ("The GPU failed; clustering goes on on the CPU."),
                         ("%s", problem));
-  else if (outcome == NmsEngine::GpuOutcome::refused && !std::exchange(warned_refused_, true))
-    GST_WARNING_OBJECT(
-        element_, "the GPU refuses a frame, which is clustered on the CPU: %s (further ones are not told)", problem);
+  else if (outcome == NmsEngine::GpuOutcome::refused)
+    warnings_.refused.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                           "The GPU cannot cluster a frame with these properties, the CPU does: %s. Further ones are "
+                           "not told.",
+                           problem);
 }
 
 void NmsWorker::warn_unknown_size() {
-  if (!std::exchange(warned_size_, true))
-    GST_ELEMENT_WARNING(element_, STREAM, FORMAT,
-                        ("The caps have no width and height, so boxes are neither clipped nor scaled to the frame. Put "
-                         "a capsfilter with both before crowdnms."),
-                        (NULL));
+  warnings_.size.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                      "The caps have no width and height, so boxes are neither clipped nor scaled to the frame. Put a "
+                      "capsfilter with both before crowdnms.");
 }
 
 void NmsWorker::count(const Frame& frame) {
@@ -305,7 +337,9 @@ void NmsWorker::count(const Frame& frame) {
   if (frame.on_device && !frame.result)
     stats_.count_on_device(config_.params.method);
   else
-    stats_.count(frame.result ? &*frame.result : nullptr, frame.broken, config_.params.method);
+    stats_.count(frame.result ? &*frame.result : nullptr,
+                 frame.on_device ? NmsStats::Place::device : NmsStats::Place::host, frame.broken,
+                 config_.params.method);
   GST_OBJECT_UNLOCK(element_);
 }
 
@@ -319,7 +353,7 @@ GstStructure* NmsWorker::stats(CrowdNmsMethod method) const {
   GST_OBJECT_LOCK(element_);
   const NmsStats stats = stats_;
   GST_OBJECT_UNLOCK(element_);
-  return stats.structure(method, device_nms_.totals());
+  return stats.structure(method, device_nms_.totals(), device_nms_.times());
 }
 
 }  // namespace crowd

@@ -21,6 +21,7 @@
 #include "nmsengine.hpp"
 #include "nmssettings.hpp"
 #include "nmsstats.hpp"
+#include "runwarning.hpp"
 
 namespace crowd {
 
@@ -77,8 +78,8 @@ class NmsWorker {
     NmsSettings settings;
     bool left_on_device = false;  ///< survivors are on the buffer, in device memory
     int source_row = -1;
-    meta::FrameSize size;
-    std::unique_ptr<GPtrArray, Labels> labels;
+    meta::BoxesInfo info;                       ///< of the candidates, where survivors are awaited
+    std::unique_ptr<GPtrArray, Labels> labels;  ///< keeps those of `info`
   };
   bool prepare(const NmsEngine::Config& config);
   void follow(const NmsSettings& settings);
@@ -108,7 +109,9 @@ class NmsWorker {
   void warn_overflow(guint64 overflow, guint64 candidates);
   void warn_overflow_on_device();
   void warn_gpu(NmsEngine::GpuOutcome outcome);
+  void warn_unread(const NmsSettings& settings, GstBuffer* buffer);
   void warn_unknown_size();
+  void look_for_lost(GstBuffer* buffer, const NmsSettings& settings, Frame& frame);
   void count(const Frame& frame);
   void post_message(GstBuffer* buffer) const;
 
@@ -129,10 +132,10 @@ class NmsWorker {
   unsigned begun_ = 0, finished_ = 0;
   meta::DownstreamWish wish_;
   bool warned_settings_ = false;
-  bool warned_refused_ = false;
-  bool warned_broken_ = false;
-  bool warned_overflow_ = false;
-  bool warned_size_ = false;
+  struct Warnings {
+    RunWarning refused, broken, overflow, size, unread, lost;
+  } warnings_;
+  bool found_candidates_ = false;  // on any frame since the start
 };
 
 }  // namespace crowd

@@ -99,8 +99,8 @@ CrowdNmsStatus NmsWorker::enqueue(GstBuffer* buffer, const NmsSettings& settings
   for (int row = 0; row < static_cast<int>(adapters_.size()); row++)
     frame.awaited |= writes_awaited(frame, row);
   if (frame.awaited) {
-    frame.size = candidates.frame;
-    frame.labels.reset(candidates.labels ? g_ptr_array_ref(candidates.labels) : nullptr);
+    frame.info = candidates.info;
+    frame.labels.reset(candidates.info.labels ? g_ptr_array_ref(candidates.info.labels) : nullptr);
   }
   if (frame.left_on_device)
     return leave_on_device(buffer, *adapters_[static_cast<std::size_t>(source_row)], candidates, map, call,
@@ -126,13 +126,12 @@ CrowdNmsStatus NmsWorker::leave_on_device(GstBuffer* buffer, meta::Adapter& outp
     status = device_nms_.enqueue(call, map, {&*survivors, awaited, !awaited}, stream_of(candidates.memory));
   }
   if (status == CROWD_NMS_OK)
-    output.write_on_device(buffer, candidates, std::move(memory), survivors_capacity_);
+    output.write_on_device(buffer, candidates.info, std::move(memory), survivors_capacity_);
   return status;
 }
 
 bool NmsWorker::write_awaited(GstBuffer* buffer, const Frame& frame, DeviceNms::HostSurvivors& survivors) {
-  survivors.boxes.frame = frame.size;
-  survivors.boxes.labels = frame.labels.get();
+  survivors.boxes.info = frame.info;
   bool written = true;
   for (int row = 0; row < static_cast<int>(adapters_.size()); row++) {
     if (writes_awaited(frame, row))
