@@ -28,14 +28,19 @@
  *   {"box": [x1, y1, x2, y2], "score": 0.9, "class": 0, "label": "person"}, ...]}
  * ]|
  *
- * (in one line), or with the objects of DL Streamer's gvametaconvert. Only "objects" and "box" are required. A line
- * that does not fit is skipped and counted, or an error, see #crowdinject:strict.
+ * (in one line), or with the objects of DL Streamer's gvametaconvert. Only "objects" and "box" are required. What the
+ * tool read-survivors prints is such a file. A line that does not fit is skipped and counted, or an error, see
+ * #crowdinject:strict. A file may have 1 GiB; a pipe that brings more is an error too.
  *
  * ## Frame numbers
  *
  * Buffers are counted from 0, anew at each start and segment, hence after a seek. With #crowdinject:numbering=timestamp
  * the number is the stream time in frames, so that boxes stay with their frame when the film is sought in or frames are
- * missing.
+ * missing. Where a buffer has no timestamp, or the caps no framerate, it is counted after all: that is told in a
+ * warning on the bus, and in `failures` of #crowdinject:stats.
+ *
+ * Of more candidates than #crowdinject:max-candidates the first in the order of the scene or of the file are attached;
+ * the others are counted in `overflow`, and told in a warning on the bus.
  *
  * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead; so it does with the truth, if on.
  *
@@ -59,6 +64,7 @@
 #include "gst/crowd/gstcrowdboxesmeta.h"
 #include "gstcrowdinjectsettings.hpp"
 #include "gstcrowdtruth.hpp"
+#include "injectrecording.hpp"
 #include "scene/source.hpp"
 #include "scene/truth_file.hpp"
 #include "transform.hpp"
@@ -89,15 +95,15 @@ struct State {
   std::optional<scene::TruthFile> truth_file;
   TruthWriter truth;
   guint64 next_number = 0;
-  bool warned_of_candidates = false;
-  bool warned_of_timestamps = false;
+  RunWarning replaced, unnumbered, overflow;
   gint width = 0, height = 0, fps_n = 0, fps_d = 1;
 };
 
 struct Stats {
   guint64 frames = 0;
   guint64 candidates = 0;
-  guint64 clipped = 0;
+  guint64 overflow = 0;
+  guint64 failures = 0;
   guint64 objects = 0;
   guint64 skipped_lines = 0;
 };
@@ -124,58 +130,6 @@ GST_ELEMENT_REGISTER_DEFINE(crowdinject, "crowdinject", GST_RANK_NONE, GST_TYPE_
 
 namespace {
 
-GPtrArray* new_labels(const Settings& settings, const std::vector<std::string>& own) {
-  if (settings.labels.empty() && own.empty())
-    return nullptr;
-  GPtrArray* labels = g_ptr_array_new_with_free_func(g_free);
-  if (settings.labels.empty()) {
-    for (const std::string& label : own)
-      g_ptr_array_add(labels, g_strdup(label.c_str()));
-    return labels;
-  }
-  gchar** names = g_strsplit(settings.labels.c_str(), ",", -1);
-  for (gchar** name = names; *name; name++)
-    g_ptr_array_add(labels, g_strdup(g_strstrip(*name)));
-  g_strfreev(names);
-  return labels;
-}
-
-std::optional<scene::Source> open_recording(GstCrowdInject* self, const Settings& settings, Stats& stats) {
-  scene::ReadFailure failure;
-  auto recording = scene::read_recording(settings.location, settings.format, settings.strict, failure);
-  if (!recording) {
-    switch (failure.cause) {
-      case scene::ReadFailure::Cause::not_found:
-        GST_ELEMENT_ERROR(self, RESOURCE, NOT_FOUND, ("%s", failure.message.c_str()),
-                          ("set location to a det.txt or JSON lines file, or to NULL for a synthetic scene"));
-        break;
-      case scene::ReadFailure::Cause::unreadable:
-        GST_ELEMENT_ERROR(self, RESOURCE, OPEN_READ, ("%s", failure.message.c_str()),
-                          ("set location to a det.txt or JSON lines file, or to NULL for a synthetic scene"));
-        break;
-      case scene::ReadFailure::Cause::malformed:
-        GST_ELEMENT_ERROR(self, STREAM, WRONG_TYPE, ("%s", failure.message.c_str()), (nullptr));
-        break;
-    }
-    return std::nullopt;
-  }
-  stats.skipped_lines = recording->skipped_lines();
-  if (const auto& bad = recording->first_skipped()) {
-    GST_ELEMENT_WARNING(
-        self, STREAM, DECODE,
-        ("%" G_GUINT64_FORMAT " of the lines of \"%s\" do not fit and were skipped, the first at %s:%" G_GUINT64_FORMAT
-         ": %s.",
-         stats.skipped_lines, settings.location.c_str(), settings.location.c_str(), bad->line, bad->reason.c_str()),
-        ("correct the file, or set strict=true to make this an error"));
-  } else if (recording->size() == 0) {
-    GST_ELEMENT_WARNING(self, STREAM, DECODE,
-                        ("\"%s\" holds no candidates: all frames will pass without.", settings.location.c_str()),
-                        ("set location to a file that a detector wrote"));
-  }
-  const scene::Size recorded{static_cast<float>(settings.recorded_width), static_cast<float>(settings.recorded_height)};
-  return scene::Source(std::move(*recording), recorded);
-}
-
 bool open_truth_file(GstCrowdInject* self, State& state, const std::string& location) {
   if (location.empty())
     return true;
@@ -195,12 +149,12 @@ bool open_truth_file(GstCrowdInject* self, State& state, const std::string& loca
 
 bool open_source(GstCrowdInject* self, const Settings& settings, Stats& stats) {
   std::optional<State>& state = self->priv->state;
-  auto source =
-      settings.location.empty() ? std::optional<scene::Source>(settings.scene) : open_recording(self, settings, stats);
+  auto source = settings.location.empty() ? std::optional<scene::Source>(settings.scene)
+                                          : inject::open_recording(GST_ELEMENT(self), settings, stats.skipped_lines);
   if (!source)
     return false;
   state.emplace(std::move(*source), settings.numbering);
-  state->labels = new_labels(settings, state->source.labels());
+  state->labels = inject::new_labels(settings, state->source.labels());
   if (open_truth_file(self, *state, settings.truth_location))
     return true;
   state.reset();
@@ -292,17 +246,35 @@ gboolean crowd_inject_src_event(GstBaseTransform* base, GstEvent* event) {
   return GST_BASE_TRANSFORM_CLASS(parent_class)->src_event(base, event);
 }
 
-guint64 number_of(GstCrowdInject* self, State& state, GstClockTime stream_time) {
+struct FrameNumber {
+  guint64 value;
+  bool guessed = false;  ///< counted, though numbering=timestamp
+};
+
+FrameNumber number_of(GstCrowdInject* self, State& state, GstClockTime stream_time) {
   const guint64 counted = state.next_number++;
   if (state.numbering == Numbering::counter)
-    return counted;
+    return {counted};
   if (GST_CLOCK_TIME_IS_VALID(stream_time) && state.fps_n > 0 && state.fps_d > 0)
-    return gst_util_uint64_scale_round(stream_time, static_cast<guint64>(state.fps_n),
-                                       static_cast<guint64>(state.fps_d) * GST_SECOND);
-  if (!std::exchange(state.warned_of_timestamps, true))
-    GST_WARNING_OBJECT(self, "numbering=timestamp, but there is no %s: counting buffers instead",
-                       state.fps_n > 0 ? "timestamp on the buffer" : "framerate in the caps; put a videorate before");
-  return counted;
+    return {gst_util_uint64_scale_round(stream_time, static_cast<guint64>(state.fps_n),
+                                        static_cast<guint64>(state.fps_d) * GST_SECOND)};
+  state.unnumbered.post(
+      self, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+      "numbering=timestamp, but there is no %s, so buffers are counted instead and boxes may be those "
+      "of another frame. Put videorate before this element. Further ones are only counted, see "
+      "failures in stats.",
+      state.fps_n > 0 ? "timestamp on a buffer" : "framerate in the caps");
+  return {counted, true};
+}
+
+void warn_of_overflow(GstCrowdInject* self, State& state, std::size_t overflow, std::size_t candidates) {
+  if (overflow > 0)
+    state.overflow.post(
+        self, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+        "%zu of the %zu candidates of a frame are not attached, the last in the order of the scene or "
+        "of the file. Raise max-candidates, or set it to 0. Further ones are only counted, see overflow "
+        "in stats.",
+        overflow, candidates);
 }
 
 // Throws std::bad_alloc.
@@ -313,18 +285,18 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
   const LiveSettings live = self->priv->settings.live;
   GST_OBJECT_UNLOCK(self);
 
-  const guint64 number = number_of(self, state, stream_time_of(GST_BASE_TRANSFORM(self), buffer));
+  const auto [number, guessed] = number_of(self, state, stream_time_of(GST_BASE_TRANSFORM(self), buffer));
   const scene::Size frame{static_cast<float>(state.width), static_cast<float>(state.height)};
   const scene::DetectionsView candidates = state.source.frame({number, frame, live.candidates, live.loop});
   const auto& objects = state.source.objects();
 
-  if (remove_candidates(buffer) && !std::exchange(state.warned_of_candidates, true))
-    GST_WARNING_OBJECT(self, "frames already carry candidates, these are replaced; use one source of candidates");
-  const auto clipped =
+  if (remove_candidates(buffer))
+    warn_of_replaced(self, state.replaced);
+  const auto overflow =
       priv.candidates.attach(buffer, candidates, live.max_candidates,
                              {static_cast<guint>(state.width), static_cast<guint>(state.height), state.labels});
   const bool wants_truth = live.truth && state.source.has_objects();
-  if (!clipped || (wants_truth && !state.truth.attach(buffer, objects, state.width, state.height)))
+  if (!overflow || (wants_truth && !state.truth.attach(buffer, objects, state.width, state.height)))
     return false;
   if (state.truth_file && !state.truth_file->write(number, objects))
     drop_truth_file(self, state);
@@ -333,9 +305,11 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
   Stats& stats = self->priv->stats;
   stats.frames++;
   stats.candidates += candidates.boxes.size();
-  stats.clipped += *clipped;
+  stats.overflow += *overflow;
+  stats.failures += guessed ? 1 : 0;
   stats.objects += objects.size();
   GST_OBJECT_UNLOCK(self);
+  warn_of_overflow(self, state, *overflow, candidates.boxes.size());
   GST_LOG_OBJECT(self, "frame %" G_GUINT64_FORMAT ": %zu candidates, %zu objects", number, candidates.boxes.size(),
                  objects.size());
   return true;
@@ -371,10 +345,11 @@ void crowd_inject_get_property(GObject* object, guint id, GValue* value, GParamS
   GST_OBJECT_LOCK(self);
   if (!inject::get_property(self->priv->settings, id, value)) {
     const Stats& stats = self->priv->stats;
-    g_value_take_boxed(value, gst_structure_new("crowdinject-stats", "frames", G_TYPE_UINT64, stats.frames,
-                                                "candidates", G_TYPE_UINT64, stats.candidates, "clipped", G_TYPE_UINT64,
-                                                stats.clipped, "objects", G_TYPE_UINT64, stats.objects, "skipped-lines",
-                                                G_TYPE_UINT64, stats.skipped_lines, nullptr));
+    g_value_take_boxed(
+        value, gst_structure_new("crowdinject-stats", "frames", G_TYPE_UINT64, stats.frames, "candidates",
+                                 G_TYPE_UINT64, stats.candidates, "overflow", G_TYPE_UINT64, stats.overflow, "failures",
+                                 G_TYPE_UINT64, stats.failures, "objects", G_TYPE_UINT64, stats.objects,
+                                 "skipped-lines", G_TYPE_UINT64, stats.skipped_lines, nullptr));
   }
   GST_OBJECT_UNLOCK(self);
 }

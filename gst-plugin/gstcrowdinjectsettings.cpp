@@ -60,7 +60,8 @@ GType scene_type() {
 
 GType format_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(Format::automatic), "JSON lines if the first character is a brace, else MOTChallenge", "auto"},
+      {static_cast<int>(Format::automatic),
+       "JSON lines if the first character is a brace or a bracket, else MOTChallenge", "auto"},
       {static_cast<int>(Format::mot), "MOTChallenge: frame,id,left,top,width,height,conf[,x,y,z]", "mot"},
       {static_cast<int>(Format::jsonl), "JSON lines: {\"objects\": [{\"box\": [x1, y1, x2, y2], ...}]}", "jsonl"},
       {0, nullptr, nullptr}};
@@ -121,8 +122,8 @@ void install_recording_properties(GObjectClass* object_class) {
   g_object_class_install_property(
       object_class, prop_location,
       g_param_spec_string("location", "Location",
-                          "Path of a file of recorded candidates to inject instead of a scene: MOTChallenge det.txt or "
-                          "JSON lines; NULL: a scene",
+                          "Path of a file or pipe of recorded candidates to inject instead of a scene: MOTChallenge "
+                          "det.txt or JSON lines, of at most 1 GiB; NULL: a scene",
                           nullptr, before_start));
   g_object_class_install_property(object_class, prop_format,
                                   g_param_spec_enum("format", "Format", "What kind of file the location is",
@@ -164,8 +165,8 @@ void install_output_properties(GObjectClass* object_class) {
       object_class, prop_max_candidates,
       g_param_spec_uint(
           "max-candidates", "Maximum candidates",
-          "Capacity of the metadata, in boxes; the boxes beyond it are not attached but still counted, in "
-          "the metadata and as clipped in the stats. 0: as many as the frame has",
+          "Capacity of the metadata, in boxes; the boxes beyond it, the last in the order of the scene or of the file, "
+          "are not attached but still counted, in the metadata and as overflow in stats. 0: as many as the frame has",
           0, GST_CROWD_BOXES_MAX_CAPACITY, defaults.live.max_candidates, at_any_time));
   g_object_class_install_property(
       object_class, prop_numbering,
@@ -185,13 +186,14 @@ void install_output_properties(GObjectClass* object_class) {
                           "Path of a file to write the true objects of a scene to, in MOTChallenge gt.txt form; it is "
                           "emptied first, and each frame number is written once. NULL: none",
                           nullptr, before_start));
-  g_object_class_install_property(
-      object_class, prop_stats,
-      g_param_spec_boxed(
-          "stats", "Statistics",
-          "Counts since the start, all uint64: frames (frames that passed), candidates (boxes injected), "
-          "clipped (boxes beyond max-candidates), objects (true objects), skipped-lines (of the location)",
-          GST_TYPE_STRUCTURE, read_only));
+  g_object_class_install_property(object_class, prop_stats,
+                                  g_param_spec_boxed("stats", "Statistics",
+                                                     "Since the start, all uint64: frames, candidates (those beyond "
+                                                     "max-candidates included), overflow (candidates "
+                                                     "beyond max-candidates), failures (frames that "
+                                                     "numbering=timestamp could not number), objects (true objects), "
+                                                     "skipped-lines (of the location)",
+                                                     GST_TYPE_STRUCTURE, read_only));
 }
 
 std::string text_of(const GValue* value) {

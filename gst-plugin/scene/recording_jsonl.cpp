@@ -1,182 +1,141 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include <json-glib/json-glib.h>
+#include <array>
+#include <optional>
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <utility>
-
+#include "scene/json_text.hpp"
+#include "scene/json_value.hpp"
+#include "scene/number.hpp"
 #include "scene/recording_parsers.hpp"
 
 namespace crowd::scene {
 
 namespace {
 
-constexpr int deepest = 32;
+constexpr std::int32_t no_class = -1;
 
-// A line that does not fit; thrown and caught within this file.
-struct Misfit {
-  std::string reason;
+// What our own objects say, and the "detection" of DL Streamer's under other names.
+struct Kind {
+  std::optional<float> score;
+  std::int32_t object_class = no_class;
+  std::string_view label;
 };
 
-struct JsonObjectLine {
-  Box box;
-  float score;
-  std::optional<std::int32_t> object_class;
-  std::string label;
-};
+Kind detection_of(json::object object) {
+  Kind kind;
+  for_members(object, std::array<std::string_view, 3>{"confidence", "label_id", "label"},
+              [&](std::string_view name, json::value value) {
+                if (name == "confidence")
+                  kind.score = to_float(number_of(value, name));
+                else if (name == "label_id")
+                  kind.object_class = static_cast<std::int32_t>(whole_of(value, name, highest_class));
+                else
+                  kind.label = text_of(value, name);
+              });
+  return kind;
+}
 
-// json-glib recurses into what it parses, so a line of opening brackets would exhaust the stack.
-bool nested_too_deeply(std::string_view line) {
-  int depth = 0;
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); i++) {
-    const char c = line[i];
-    if (quoted && c == '\\')
-      i++;
-    else if (c == '"')
-      quoted = !quoted;
-    else if (!quoted && (c == '[' || c == '{') && ++depth > deepest)
-      return true;
-    else if (!quoted && (c == ']' || c == '}'))
-      depth--;
+Box corners_of(json::value value) {
+  std::array<float, 4> corners{};
+  std::size_t n = 0;
+  if (is(value, json::json_type::array)) {
+    for (auto element : taken(value.get_array())) {
+      const json::value corner = taken(std::move(element));
+      if (n++ == corners.size())
+        break;
+      corners[n - 1] = to_float(number_in(corner, "a corner of ", "box"));
+    }
   }
-  return false;
-}
-
-std::string printable(std::string_view text) {
-  std::string result(text.substr(0, 120));
-  std::ranges::replace_if(
-      result, [](char c) { return c < ' ' || c > '~'; }, '?');
-  return result;
-}
-
-double value_of(JsonNode* node, const std::string& what) {
-  const GType type = node && JSON_NODE_HOLDS_VALUE(node) ? json_node_get_value_type(node) : G_TYPE_INVALID;
-  if (type != G_TYPE_INT64 && type != G_TYPE_DOUBLE)
-    throw Misfit{what + " is not a number"};
-  const double value = type == G_TYPE_INT64 ? static_cast<double>(json_node_get_int(node)) : json_node_get_double(node);
-  if (!std::isfinite(to_float(value)))
-    throw Misfit{what + " is larger than a float can hold"};
-  return value;
-}
-
-double number_of(JsonObject* object, const char* name) {
-  return value_of(json_object_get_member(object, name), std::string("\"") + name + "\"");
-}
-
-std::int64_t whole_of(JsonObject* object, const char* name, std::int64_t most) {
-  const double value = number_of(object, name);
-  if (!(value >= 0 && value <= static_cast<double>(most)) || value != std::floor(value))
-    throw Misfit{std::string("\"") + name + "\" is not a whole number from 0 to " + std::to_string(most)};
-  return static_cast<std::int64_t>(value);
-}
-
-std::string text_of(JsonObject* object, const char* name) {
-  JsonNode* node = json_object_get_member(object, name);
-  if (!node || !JSON_NODE_HOLDS_VALUE(node) || json_node_get_value_type(node) != G_TYPE_STRING)
-    throw Misfit{std::string("\"") + name + "\" is not a string"};
-  return json_node_get_string(node);
-}
-
-JsonObject* object_of(JsonObject* object, const char* name) {
-  JsonNode* node = json_object_get_member(object, name);
-  if (!node || !JSON_NODE_HOLDS_OBJECT(node))
-    throw Misfit{std::string("\"") + name + "\" is not an object"};
-  return json_node_get_object(node);
-}
-
-Box corners_of(JsonObject* object) {
-  JsonNode* node = json_object_get_member(object, "box");
-  JsonArray* array = node && JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : nullptr;
-  if (!array || json_array_get_length(array) != 4)
+  if (n != corners.size())
     throw Misfit{"\"box\" is not an array of four numbers, [x1, y1, x2, y2]"};
-  float corners[4];
-  for (guint i = 0; i < 4; i++)
-    corners[i] = to_float(value_of(json_array_get_element(array, i), "a corner of \"box\""));
   return {corners[0], corners[1], corners[2], corners[3]};
 }
 
-Box extents_of(JsonObject* object) {
-  const double x = number_of(object, "x"), y = number_of(object, "y");
-  return {to_float(x), to_float(y), to_float(x + number_of(object, "w")), to_float(y + number_of(object, "h"))};
-}
+/** A member of "objects". */
+class ObjectReader {
+ public:
+  explicit ObjectReader(json::object object) {
+    for_members(object, names, [this](std::string_view name, json::value value) { take(name, value); });
+  }
 
-// Our own object, or the "detection" of DL Streamer's.
-void read_kind(JsonObject* object, const char* score, const char* object_class, JsonObjectLine& result) {
-  if (json_object_has_member(object, score))
-    result.score = to_float(number_of(object, score));
-  if (json_object_has_member(object, object_class))
-    result.object_class = static_cast<std::int32_t>(whole_of(object, object_class, highest_class));
-  if (json_object_has_member(object, "label"))
-    result.label = text_of(object, "label");
-}
+  Box box() const {
+    if (box_ && has_confidence_ && !kind_.score)
+      throw Misfit{
+          "\"confidence\" beside \"box\" instead of \"score\"; if it is from an older read-survivors, whose \"box\" is "
+          "x, y, width, height, make the file again with this one"};
+    if (box_)
+      return *box_;
+    if (!extents_[0])
+      throw Misfit{R"(an object has neither "box" nor "x", "y", "w", "h")"};
+    for (std::size_t i = 0; i < extents_.size(); i++) {
+      if (!extents_[i])
+        throw Misfit{quoted(names[i]) + " is not a number"};
+    }
+    const auto [x, y, w, h] = extents_;
+    return {to_float(*x), to_float(*y), to_float(*x + *w), to_float(*y + *h)};
+  }
+  float score() const {
+    return detection_.score ? *detection_.score : kind_.score.value_or(1.0f);
+  }
+  std::int32_t object_class() const {
+    return detection_.object_class == no_class ? kind_.object_class : detection_.object_class;
+  }
+  std::string_view label() const {
+    return detection_.label.empty() ? kind_.label : detection_.label;
+  }
 
-JsonObjectLine read_object(JsonNode* node) {
-  if (!JSON_NODE_HOLDS_OBJECT(node))
-    throw Misfit{"a member of \"objects\" is not an object"};
-  JsonObject* object = json_node_get_object(node);
-  JsonObjectLine result{{}, 1.0f, std::nullopt, {}};
-  if (json_object_has_member(object, "box"))
-    result.box = corners_of(object);
-  else if (json_object_has_member(object, "x"))
-    result.box = extents_of(object);
-  else
-    throw Misfit{R"(an object has neither "box" nor "x", "y", "w", "h")"};
-  read_kind(object, "score", "class", result);
-  if (json_object_has_member(object, "detection"))
-    read_kind(object_of(object, "detection"), "confidence", "label_id", result);
-  return result;
-}
+ private:
+  static constexpr std::array<std::string_view, 10> names = {"x",     "y",     "w",     "h",         "box",
+                                                             "score", "class", "label", "detection", "confidence"};
 
-struct JsonLine {
-  std::optional<std::uint64_t> frame;
-  std::optional<Size> resolution;
-  std::vector<JsonObjectLine> objects;
+  void take(std::string_view name, json::value value) {
+    if (name == "box") {
+      box_ = corners_of(value);
+    } else if (name == "score") {
+      kind_.score = to_float(number_of(value, name));
+    } else if (name == "class") {
+      kind_.object_class = static_cast<std::int32_t>(whole_of(value, name, highest_class));
+    } else if (name == "label") {
+      kind_.label = text_of(value, name);
+    } else if (name == "detection") {
+      detection_ = detection_of(object_of(value, name));
+    } else if (name == "confidence") {
+      check(value);
+      has_confidence_ = true;
+    } else {
+      extents_[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())] = number_of(value, name);
+    }
+  }
+
+  std::optional<Box> box_;
+  std::array<std::optional<double>, 4> extents_;
+  Kind kind_, detection_;
+  bool has_confidence_ = false;
 };
 
-JsonLine read_line(JsonNode* root) {
-  if (!root || !JSON_NODE_HOLDS_OBJECT(root))
-    throw Misfit{"not a JSON object"};
-  JsonObject* object = json_node_get_object(root);
-  JsonLine line;
-  if (json_object_has_member(object, "frame"))
-    line.frame = static_cast<std::uint64_t>(whole_of(object, "frame", highest_frame));
-  if (json_object_has_member(object, "resolution")) {
-    JsonObject* size = object_of(object, "resolution");
-    line.resolution = Size{to_float(number_of(size, "width")), to_float(number_of(size, "height"))};
-    if (!(line.resolution->width > 0 && line.resolution->height > 0))
-      throw Misfit{"the width or height of \"resolution\" is not above 0"};
-  }
-  JsonNode* objects = json_object_get_member(object, "objects");
-  if (!objects && line.resolution)  // what gvametaconvert add-empty-results=true writes of a frame without objects
-    return line;
-  if (!objects || !JSON_NODE_HOLDS_ARRAY(objects))
-    throw Misfit{"no array \"objects\""};
-  JsonArray* array = json_node_get_array(objects);
-  for (guint i = 0; i < json_array_get_length(array); i++)
-    line.objects.push_back(read_object(json_array_get_element(array, i)));
-  return line;
+Size resolution_of(json::object object) {
+  std::optional<double> width, height;
+  for_members(
+      object, std::array<std::string_view, 2>{"width", "height"},
+      [&](std::string_view name, json::value value) { (name == "width" ? width : height) = number_of(value, name); });
+  if (!width || !height)
+    throw Misfit{quoted(width ? "height" : "width") + " is not a number"};
+  const Size size{to_float(*width), to_float(*height)};
+  if (!(size.width > 0 && size.height > 0))
+    throw Misfit{"the width or height of \"resolution\" is not above 0"};
+  return size;
 }
 
 class JsonlParser : public LineParser {
  public:
-  JsonlParser() : parser_(json_parser_new()) {}
-  ~JsonlParser() override {
-    g_object_unref(parser_);
-  }
-  JsonlParser(const JsonlParser&) = delete;
-  JsonlParser& operator=(const JsonlParser&) = delete;
-
   std::optional<std::string> parse(std::string_view text, RecordingBuilder& builder) override {
     const std::uint64_t due = next_frame_++;
     try {
       load(text);
-      const JsonLine line = read_line(json_parser_get_root(parser_));
-      take(line, line.frame.value_or(due), builder);
-      next_frame_ = line.frame.value_or(due) + 1;
+      const std::uint64_t frame = read(builder).value_or(due);
+      builder.end_line(frame);
+      next_frame_ = frame + 1;
     } catch (const Misfit& misfit) {
       return misfit.reason;
     }
@@ -185,39 +144,91 @@ class JsonlParser : public LineParser {
 
  private:
   void load(std::string_view text) {
-    if (nested_too_deeply(text))
-      throw Misfit{"nested more than " + std::to_string(deepest) + " levels deep"};
-    if (text.size() > static_cast<std::size_t>(std::numeric_limits<gssize>::max()) ||
-        text.find('\0') != std::string_view::npos)
+    if (text.find('\0') != std::string_view::npos)
       throw Misfit{"not JSON: a zero byte"};
-    GError* error = nullptr;
-    if (!json_parser_load_from_data(parser_, text.data(), static_cast<gssize>(text.size()), &error)) {
-      const std::string message = printable(error->message);
-      g_error_free(error);
-      throw Misfit{"not JSON: " + message};
+    if (text.front() != '{')
+      throw Misfit{"not a JSON object"};
+    if (is_nested_too_deeply(text))
+      throw Misfit{"nested more than " + std::to_string(max_json_depth) + " levels deep"};
+    if (text.back() != '}')
+      throw Misfit{"not JSON: the line does not end with the \"}\" of its object; jq -c writes an object a line"};
+    padded_.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+    padded_.assign(text);
+    padded_.append(simdjson::SIMDJSON_PADDING, ' ');
+    if (parser_.capacity() < text.size()) {
+      const std::size_t grown = std::min(2 * parser_.capacity(), parser_.max_capacity());
+      if (const auto error = parser_.allocate(std::max(text.size(), grown)))
+        refuse(error);
     }
+    document_ = taken(parser_.iterate(padded_.data(), text.size(), padded_.size()));
   }
 
-  static void take(const JsonLine& line, std::uint64_t frame, RecordingBuilder& builder) {
-    if (line.resolution && !builder.agree_on_resolution(*line.resolution))
+  // The line's candidates, and its frame if it says which.
+  std::optional<std::uint64_t> read(RecordingBuilder& builder) {
+    std::optional<std::uint64_t> frame;
+    std::optional<Size> resolution;
+    bool has_objects = false, has_survivors = false;
+    for_members(taken(document_.get_object()),
+                std::array<std::string_view, 4>{"frame", "resolution", "objects", "survivors"},
+                [&](std::string_view name, json::value value) {
+                  if (name == "frame") {
+                    frame = static_cast<std::uint64_t>(whole_of(value, name, highest_frame));
+                  } else if (name == "resolution") {
+                    resolution = resolution_of(object_of(value, name));
+                  } else if (name == "objects") {
+                    has_objects = true;
+                    read_objects(value, builder);
+                  } else {
+                    has_survivors = true;
+                    check(value);
+                  }
+                });
+    if (document_.current_location().error() != simdjson::OUT_OF_BOUNDS)
+      throw Misfit{"more than one object on the line; write one a line, say with jq -c"};
+    if (!has_objects && has_survivors)
+      throw Misfit{
+          "\"survivors\" instead of \"objects\", from an older read-survivors, whose \"box\" is x, y, width, height; "
+          "make the file again with this one"};
+    // What gvametaconvert add-empty-results=true writes of a frame without objects has a resolution.
+    if (!has_objects && !resolution)
+      throw Misfit{"no array \"objects\""};
+    if (resolution && !builder.agree_on_resolution(*resolution))
       throw Misfit{"\"resolution\" differs from the one of an earlier line"};
-    std::vector<std::int32_t> classes;
-    for (const JsonObjectLine& object : line.objects) {
-      if (object.object_class && !object.label.empty())
-        builder.name_class(*object.object_class, object.label);
-      std::optional<std::int32_t> found = object.object_class;
-      if (!found)
-        found = object.label.empty() ? 0 : builder.class_named(object.label);
-      if (!found)
-        throw Misfit{"more than " + std::to_string(highest_class + 1) + " different labels"};
-      classes.push_back(*found);
-    }
-    for (std::size_t i = 0; i < classes.size(); i++)
-      builder.add(line.objects[i].box, line.objects[i].score, classes[i]);
-    builder.end_line(frame);
+    return frame;
   }
 
-  JsonParser* parser_;
+  static void read_objects(json::value value, RecordingBuilder& builder) {
+    if (!is(value, json::json_type::array))
+      throw Misfit{"no array \"objects\""};
+    for (auto element : taken(value.get_array())) {
+      const json::value member = taken(std::move(element));
+      if (!is(member, json::json_type::object))
+        throw Misfit{"a member of \"objects\" is not an object"};
+      add(ObjectReader(object_of(member, "objects")), builder);
+    }
+  }
+
+  static void add(const ObjectReader& object, RecordingBuilder& builder) {
+    builder.add(object.box(), object.score(), class_of(object, builder));
+  }
+
+  static std::int32_t class_of(const ObjectReader& object, RecordingBuilder& builder) {
+    const std::int32_t own = object.object_class();
+    const std::string_view label = object.label();
+    if (label.empty())
+      return own == no_class ? 0 : own;
+    if (own != no_class) {
+      builder.name_class(own, label);
+      return own;
+    }
+    if (const auto named = builder.class_named(label))
+      return *named;
+    throw Misfit{"more than " + std::to_string(highest_class + 1) + " different labels"};
+  }
+
+  json::parser parser_;
+  json::document document_;
+  std::string padded_;
   std::uint64_t next_frame_ = 0;
 };
 

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <limits>
 
+#include "scene/number.hpp"
 #include "scene/recording_parsers.hpp"
 
 namespace crowd::scene {
@@ -25,13 +24,7 @@ std::optional<double> number(std::string_view text) {
   text = trimmed(text);
   if (text.size() > 1 && text[0] == '+' && text[1] != '-')
     text.remove_prefix(1);
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  if (std::isfinite(value) && std::isinf(to_float(value)))
-    return std::nullopt;
-  return value;
+  return number_from(text);
 }
 
 class MotParser : public LineParser {
