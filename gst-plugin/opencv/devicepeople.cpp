@@ -10,18 +10,20 @@
 #include "device.hpp"
 #include "hog.hpp"
 #include "mappedframe.hpp"
+#include "shownpart.hpp"
 
 namespace crowd {
 
 namespace {
 
-hog::DeviceImage image_of(const GstVideoFrame& frame) {
+hog::DeviceImage image_of(const GstVideoFrame& frame, const ShownPart& part) {
   hog::DeviceImage image{};
-  image.data = static_cast<const std::uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0));
   image.stride = GST_VIDEO_FRAME_PLANE_STRIDE(&frame, 0);
-  image.width = GST_VIDEO_FRAME_WIDTH(&frame);
-  image.height = GST_VIDEO_FRAME_HEIGHT(&frame);
   image.pixel_bytes = GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, 0);
+  image.data = static_cast<const std::uint8_t*>(GST_VIDEO_FRAME_PLANE_DATA(&frame, 0)) + part.y * image.stride +
+               std::ptrdiff_t{part.x} * image.pixel_bytes;
+  image.width = part.width;
+  image.height = part.height;
   if (GST_VIDEO_INFO_IS_RGB(&frame.info)) {
     image.red = static_cast<int>(GST_VIDEO_FRAME_COMP_POFFSET(&frame, GST_VIDEO_COMP_R));
     image.green = static_cast<int>(GST_VIDEO_FRAME_COMP_POFFSET(&frame, GST_VIDEO_COMP_G));
@@ -62,15 +64,15 @@ struct DevicePeople::State {
     return report.outcome;
   }
 
-  DeviceOutcome search(const GstVideoFrame& frame, const Search& settings, GstMemory* boxes, guint capacity) {
-    const int width = GST_VIDEO_FRAME_WIDTH(&frame), height = GST_VIDEO_FRAME_HEIGHT(&frame);
-    if (DeviceReport report = finder.prepare(width, height, settings); report.outcome != DeviceOutcome::done)
+  DeviceOutcome search(const hog::DeviceImage& image, const Search& settings, GstMemory* boxes, guint capacity) {
+    DeviceReport report = finder.prepare(image.width, image.height, settings);
+    if (report.outcome != DeviceOutcome::done)
       return tell(std::move(report));
     const MappedBoxes map(boxes, capacity, GST_MAP_WRITE | map_on_device);
     if (!map)
       return tell({DeviceOutcome::failed, "the memory of candidates cannot be mapped"});
     const hog::DeviceWindows windows = {map->count, &map->boxes->x1, map->scores, map->classes, capacity};
-    return tell(finder.enqueue(image_of(frame), windows, stream_of(boxes)));
+    return tell(finder.enqueue(image, windows, stream_of(boxes)));
   }
 };
 
@@ -87,7 +89,8 @@ DeviceOutcome DevicePeople::find(GstBuffer* buffer, const GstVideoInfo& info, co
   State& s = *state_;
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   if (!is_on_device(memory))
-    return s.tell({DeviceOutcome::dropped, "the frame is not in the CUDA memory that its caps promise"});
+    return s.tell({DeviceOutcome::dropped,
+                   "the frame is not in the CUDA memory that its caps promise; put cudaupload before this element"});
   if (!s.follow_context(memory))
     return DeviceOutcome::failed;
   const CudaDevice::Current current(s.device);
@@ -101,8 +104,11 @@ DeviceOutcome DevicePeople::find(GstBuffer* buffer, const GstVideoInfo& info, co
     return s.tell(report_of_no_memory("no device memory for candidates"));
   const MappedFrame frame(buffer, info, GST_MAP_READ | map_on_device);
   if (!frame)
-    return s.tell({DeviceOutcome::dropped, "the frame cannot be mapped"});
-  const DeviceOutcome outcome = s.search(*frame, search, boxes.get(), capacity);
+    return s.tell({DeviceOutcome::dropped, "the frame cannot be mapped; put cudaconvert before this element"});
+  const auto part = shown_part(*frame, info);
+  if (!part)
+    return s.tell({DeviceOutcome::dropped, part_is_missing});
+  const DeviceOutcome outcome = s.search(image_of(*frame, *part), search, boxes.get(), capacity);
   if (outcome == DeviceOutcome::done)
     candidates = std::move(boxes);
   return outcome;

@@ -16,6 +16,10 @@
  * metric=ios iou-threshold=0.6. `face-haar` and `face-lbp` run a cascade from an XML file, by default the frontal face
  * of Debian's package `opencv-data`; the score is the margin of the last stage.
  *
+ * Scores become confidences (of crowdnms' regions, and what crowdoverlay shows) by a logistic function that was fitted
+ * to the default models: 1 / (1 + exp(-(a * score + b))), with a, b of 2.5, -1.25 for `people`, 0.99, -4.1 for
+ * `face-haar` and 2.35, -5.2 for `face-lbp`.
+ *
  * The search reads luma: the first plane of YUV and grey formats, without a copy, or a conversion of RGB. The pixels
  * are never written. Every frame gets a meta, also with no window in it. Windows are in a fixed order (small to large,
  * top to bottom, left to right), so the result does not depend on the number of OpenCV's threads.
@@ -24,9 +28,14 @@
  * differ by rounding, some 1e-6. Candidates and their number stay in CUDA memory, and nobody waits. There is always
  * room for #crowddetect:max-candidates; crowdnms counts what was found and what was beyond, `stats` do not.
  *
+ * Of a frame with a #GstVideoCropMeta the part that is shown is searched, and coordinates are those of this part.
+ *
  * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead.
  *
- * A frame that OpenCV cannot search goes on with no candidates and is counted in `failures` of #crowddetect:stats.
+ * A frame that cannot be searched, or in which nothing can be found because no window of #crowddetect:min-size to
+ * #crowddetect:max-size fits into it, goes on with no candidates and is counted in `failures` of #crowddetect:stats.
+ * Of more candidates than #crowddetect:max-candidates the best-scored are handed on, the others counted in `overflow`.
+ * Each is told in one warning on the bus from start to stop.
  *
  * ## Example
  * |[
@@ -43,20 +52,26 @@
 
 #include <algorithm>
 #include <bit>
-#include <filesystem>
 #include <memory>
 #include <new>
 #include <opencv2/core.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "calibrations.hpp"
+#include "cascade.hpp"
 #include "detectsettings.hpp"
+#include "detectwarnings.hpp"
 #include "device.hpp"
 #include "devicepeople.hpp"
 #include "luma.hpp"
 #include "mappedframe.hpp"
 #include "memorypool.hpp"
+#include "meta/gstcrowdboxesplacement.hpp"
+#include "shownpart.hpp"
+#include "sizerange.hpp"
 #include "transform.hpp"
 #include "windows.hpp"
 
@@ -83,13 +98,23 @@ struct Found {
   crowd::MemoryRef memory;
   guint capacity = 0;
   guint64 age = 0;
+  guint x = 0, y = 0;  ///< where the part of the picture began that was shown
 };
+
+/// Where the part of a picture begins that is shown.
+std::pair<guint, guint> shown_corner(GstBuffer* buffer, const GstVideoInfo& info) {
+  const auto frame = crowd::meta::frame_of(buffer, static_cast<guint>(info.width), static_cast<guint>(info.height));
+  return {frame.x, frame.y};
+}
 
 /** Lives from start to stop. */
 struct State {
+  explicit State(GstElement* element) : warnings(element) {}
+
   std::unique_ptr<crowd::WindowFinder> finder;
   crowd::DevicePeople device_people;
   bool people = false;
+  crowd::Calibration calibration;
   bool refused = false;
   bool on_device = false;  ///< frames are in CUDA memory
   std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> labels{nullptr, g_ptr_array_unref};
@@ -99,8 +124,7 @@ struct State {
   Found found;
   crowd::MemoryPool pool{gst_crowd_boxes_memory_new};
   guint room = 64;
-  bool warned = false;
-  bool warned_of_candidates = false;
+  crowd::DetectWarnings warnings;
 };
 
 }  // namespace
@@ -119,60 +143,26 @@ struct _GstCrowdDetect {
 G_DEFINE_FINAL_TYPE(GstCrowdDetect, gst_crowd_detect, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(crowddetect, "crowddetect", GST_RANK_NONE, GST_TYPE_CROWD_DETECT)
 
-// Where opencv-data lies: <data dir>/opencv4/haarcascades/..., the data dirs being XDG_DATA_DIRS and /usr/share.
-static std::string gst_crowd_detect_default_cascade(crowd::Detector detector) {
-  const char* file = detector == crowd::DETECTOR_FACE_LBP ? "opencv4/lbpcascades/lbpcascade_frontalface.xml"
-                                                          : "opencv4/haarcascades/haarcascade_frontalface_default.xml";
-  for (const gchar* const* dir = g_get_system_data_dirs(); *dir; dir++) {
-    const auto path = std::filesystem::path(*dir) / file;
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored))
-      return path.string();
-  }
-  return (std::filesystem::path("/usr/share") / file).string();
-}
-
-static bool gst_crowd_detect_load_cascade(GstCrowdDetect* self, State& state, const crowd::Model& model) {
-  const std::string path = model.cascade.empty() ? gst_crowd_detect_default_cascade(model.detector) : model.cascade;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
-    GST_ELEMENT_ERROR(
-        self, RESOURCE, NOT_FOUND,
-        ("No cascade file at %s. Install OpenCV's models (apt-get install opencv-data) or set the property "
-         "cascade to a Haar or LBP cascade.",
-         path.c_str()),
-        (nullptr));
-    return false;
-  }
-  std::string reason;
-  try {
-    state.finder = crowd::make_cascade_finder(path);
-  } catch (const std::exception& exception) {
-    reason = exception.what();
-  }
-  if (state.finder)
-    return true;
-  GST_ELEMENT_ERROR(
-      self, RESOURCE, READ,
-      ("%s is not a cascade that OpenCV %s can read. Set the property cascade to a Haar or LBP cascade, say "
-       "one of package opencv-data.",
-       path.c_str(), CV_VERSION),
-      ("%s", reason.c_str()));
-  return false;
-}
-
 static gboolean gst_crowd_detect_start(GstBaseTransform* transform) {
   auto* self = GST_CROWD_DETECT(transform);
   GST_OBJECT_LOCK(self);
   const crowd::Model model = self->impl->settings.model;
   self->impl->stats = {};
   GST_OBJECT_UNLOCK(self);
-  auto state = std::make_unique<State>();
+  auto state = std::make_unique<State>(GST_ELEMENT(self));
   const bool people = model.detector == crowd::DETECTOR_PEOPLE;
   state->people = people;
-  if (people)
-    state->finder = crowd::make_people_finder();
-  else if (!gst_crowd_detect_load_cascade(self, *state, model))
+  state->calibration = crowd::calibration_of(model.detector);
+  if (people && !model.cascade.empty()) {
+    GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS,
+                      ("detector=people runs no cascade, and cascade is %s. Set detector=face-haar or "
+                       "detector=face-lbp to run it, or leave cascade unset.",
+                       model.cascade.c_str()),
+                      (nullptr));
+    return FALSE;
+  }
+  state->finder = people ? crowd::make_people_finder() : crowd::load_cascade(GST_ELEMENT(self), model);
+  if (!state->finder)
     return FALSE;
   const char* label = !model.label.empty() ? model.label.c_str() : people ? "person" : "face";
   state->labels.reset(g_ptr_array_new_with_free_func(g_free));
@@ -214,10 +204,19 @@ static std::string gst_crowd_detect_find(State& state, GstBuffer* buffer, const 
   state.windows.clear();
   const crowd::MappedFrame frame(buffer, state.info, GST_MAP_READ);
   if (!frame)
-    return "the frame cannot be mapped";
+    return crowd::mapping_problem(buffer, state.info);
+  const auto part = crowd::shown_part(*frame, state.info);
+  if (!part)
+    return crowd::part_is_missing;
   try {
-    state.finder->find(crowd::luma_of(*frame, state.grey), search, state.windows);
+    const cv::Mat luma = crowd::luma_of(*frame, state.grey);
+    // A matrix of its own: of a part of another one OpenCV's filters would look at the pixels beside it.
+    const cv::Mat shown(part->height, part->width, CV_8UC1, const_cast<uchar*>(luma.ptr(part->y, part->x)), luma.step);
+    state.finder->find(shown, search, state.windows);
     return {};
+  } catch (const cv::Exception& exception) {
+    state.windows.clear();
+    return exception.err;
   } catch (const std::exception& exception) {
     state.windows.clear();
     return exception.what();
@@ -245,29 +244,31 @@ static Found gst_crowd_detect_pack(State& state, std::size_t count, guint max_ca
   return found;
 }
 
-static void gst_crowd_detect_warn(GstCrowdDetect* self, State& state, const std::string& failure) {
-  if (!failure.empty() && !std::exchange(state.warned, true))
-    GST_WARNING_OBJECT(self, "a frame was not searched, see failures in stats: %s", failure.c_str());
+static void gst_crowd_detect_count(GstCrowdDetect* self, std::size_t found, std::size_t kept, bool failure,
+                                   gint64 begin) {
+  const gint64 end = g_get_monotonic_time();
+  GST_LOG_OBJECT(self, "%zu windows in %" G_GINT64_FORMAT " us", found, end - begin);
+  GST_OBJECT_LOCK(self);
+  Stats& stats = self->impl->stats;
+  stats.searched++;
+  stats.candidates += kept;
+  stats.overflow += found - kept;
+  stats.failures += failure ? 1 : 0;
+  stats.search_us += static_cast<guint64>(end - begin);
+  GST_OBJECT_UNLOCK(self);
 }
 
 /** The same on the device, which alone knows what it found. */
 static DeviceOutcome gst_crowd_detect_search_device(GstCrowdDetect* self, State& state, GstBuffer* buffer,
-                                                    const crowd::PerFrame& settings) {
+                                                    const crowd::PerFrame& settings, bool in_vain) {
   const gint64 begin = g_get_monotonic_time();
   state.found = {};
   state.found.capacity = settings.max_candidates;
   const DeviceOutcome outcome =
       state.device_people.find(buffer, state.info, settings.search, settings.max_candidates, state.found.memory);
-  const gint64 end = g_get_monotonic_time();
-  const bool failure = outcome != DeviceOutcome::done;
-  GST_OBJECT_LOCK(self);
-  Stats& stats = self->impl->stats;
-  stats.searched++;
-  stats.failures += failure ? 1 : 0;
-  stats.search_us += static_cast<guint64>(end - begin);
-  GST_OBJECT_UNLOCK(self);
+  gst_crowd_detect_count(self, 0, 0, in_vain || outcome != DeviceOutcome::done, begin);
   if (outcome == DeviceOutcome::dropped) {
-    gst_crowd_detect_warn(self, state, state.device_people.problem());
+    state.warnings.tell_failure(state.device_people.problem());
     state.windows.clear();
     state.found = gst_crowd_detect_pack(state, 0, settings.max_candidates);
   }
@@ -275,24 +276,30 @@ static DeviceOutcome gst_crowd_detect_search_device(GstCrowdDetect* self, State&
 }
 
 /** Searches the frame, leaves what it held in state.found and counts. */
-static void gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer,
-                                    const crowd::PerFrame& settings) {
+static void gst_crowd_detect_search_host(GstCrowdDetect* self, State& state, GstBuffer* buffer,
+                                         const crowd::PerFrame& settings, bool in_vain) {
   const gint64 begin = g_get_monotonic_time();
   const std::string failure = gst_crowd_detect_find(state, buffer, settings.search);
-  const std::size_t count = state.windows.size();
+  const std::size_t found = state.windows.size();
   crowd::keep_best(state.windows, settings.max_candidates);
-  state.found = gst_crowd_detect_pack(state, count, settings.max_candidates);
-  const gint64 end = g_get_monotonic_time();
-  gst_crowd_detect_warn(self, state, failure);
-  GST_LOG_OBJECT(self, "%zu windows in %" G_GINT64_FORMAT " us", count, end - begin);
-  GST_OBJECT_LOCK(self);
-  Stats& stats = self->impl->stats;
-  stats.searched++;
-  stats.candidates += state.windows.size();
-  stats.overflow += count - state.windows.size();
-  stats.failures += failure.empty() ? 0 : 1;
-  stats.search_us += static_cast<guint64>(end - begin);
-  GST_OBJECT_UNLOCK(self);
+  state.found = gst_crowd_detect_pack(state, found, settings.max_candidates);
+  gst_crowd_detect_count(self, found, state.windows.size(), in_vain || !failure.empty(), begin);
+  state.warnings.tell_failure(failure);
+  state.warnings.tell_overflow(found, state.windows.size());
+}
+
+/** Where no window can be found, the frame is searched all the same: it gets its candidates, none, where others do. */
+static DeviceOutcome gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer,
+                                             const crowd::PerFrame& settings) {
+  const cv::Size size(GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info));
+  if (state.people)
+    state.warnings.tell_stride(settings.search);
+  const std::string problem = crowd::size_range_problem(*state.finder, size, settings.search);
+  state.warnings.tell_size_range(problem);
+  if (state.on_device)
+    return gst_crowd_detect_search_device(self, state, buffer, settings, !problem.empty());
+  gst_crowd_detect_search_host(self, state, buffer, settings, !problem.empty());
+  return DeviceOutcome::done;
 }
 
 static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, GstBuffer* buffer) {
@@ -302,24 +309,27 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
   const crowd::PerFrame settings = self->impl->settings.per_frame;
   self->impl->stats.frames++;
   GST_OBJECT_UNLOCK(self);
-  if (!state.found.memory || ++state.found.age >= settings.interval) {
-    DeviceOutcome outcome = DeviceOutcome::done;
-    if (state.on_device)
-      outcome = gst_crowd_detect_search_device(self, state, buffer, settings);
-    else
-      gst_crowd_detect_search(self, state, buffer, settings);
+  const auto corner = shown_corner(buffer, state.info);
+  if (!state.found.memory || ++state.found.age >= settings.interval ||
+      corner != std::pair(state.found.x, state.found.y)) {
+    const DeviceOutcome outcome = gst_crowd_detect_search(self, state, buffer, settings);
+    std::tie(state.found.x, state.found.y) = corner;
     if (crowd::is_fatal(outcome))
       return crowd::fail_for_gpu(transform, outcome, state.device_people.problem().c_str());
   }
   if (!state.found.memory) {
-    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("No memory left for the candidates of a frame."), (nullptr));
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
+                      ("There is no memory for the candidates of a frame. Lower max-candidates."), (nullptr));
     return GST_FLOW_ERROR;
   }
-  if (crowd::remove_candidates(buffer) && !std::exchange(state.warned_of_candidates, true))
-    GST_WARNING_OBJECT(self, "frames already carry candidates, these are replaced; use one source of candidates");
-  gst_buffer_add_crowd_boxes_meta(buffer, gst_memory_ref(state.found.memory.get()), state.found.capacity,
-                                  static_cast<guint>(GST_VIDEO_INFO_WIDTH(&state.info)),
-                                  static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&state.info)), state.labels.get());
+  if (crowd::remove_candidates(buffer))
+    state.warnings.tell_replaced();
+  GstCrowdBoxesMeta* meta =
+      gst_buffer_add_crowd_boxes_meta(buffer, gst_memory_ref(state.found.memory.get()), state.found.capacity,
+                                      static_cast<guint>(GST_VIDEO_INFO_WIDTH(&state.info)),
+                                      static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&state.info)), state.labels.get());
+  meta->confidence_slope = state.calibration.slope;
+  meta->confidence_offset = state.calibration.offset;
   return GST_FLOW_OK;
 }
 
@@ -351,8 +361,9 @@ static void gst_crowd_detect_install_stats(GObjectClass* object_class) {
   g_object_class_install_property(
       object_class, PROP_STATS,
       g_param_spec_boxed("stats", "Statistics",
-                         "Since the start: frames seen and searched, candidates handed on, overflow dropped, failures "
-                         "(frames that could not be searched), search-time in ns",
+                         "Since the start, all uint64: frames, searched (searches, failed ones included), candidates "
+                         "(handed on), overflow (candidates beyond max-candidates), failures (searches that could not "
+                         "be done, or could find nothing), search-time in nanoseconds",
                          GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
 }
 
@@ -393,11 +404,13 @@ static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
   transform_class->stop = gst_crowd_detect_stop;
   transform_class->set_caps = gst_crowd_detect_set_caps;
   transform_class->sink_event = gst_crowd_detect_sink_event;
+  transform_class->before_transform = crowd::sync_controlled_properties;
   transform_class->transform_ip = gst_crowd_detect_transform_ip;
   transform_class->passthrough_on_same_caps = FALSE;
 }
 
 static void gst_crowd_detect_init(GstCrowdDetect* self) {
   self->impl = new GstCrowdDetectImpl;
+  crowd::explain_refused_caps(GST_BASE_TRANSFORM(self));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), FALSE);
 }

@@ -108,12 +108,12 @@ void plan_zoom(Size frame, Size size, double zoom, Plan& plan) {
   plan.zoom_y = area_taps(frame.height, size.height, scale, plan.zoom_weights);
 }
 
-std::vector<double> list_scales(Size size, double zoom, const Search& search) {
+std::vector<double> list_scales(Size size, const Search& search) {
   std::vector<double> scales;
   for (double scale = 1; scales.size() < most_levels; scale *= search.scale_factor) {
     const bool too_small =
         round_even(size.width / scale) < window_width || round_even(size.height / scale) < window_height;
-    if (too_small || (search.max_size > 0 && window_height * scale / zoom > search.max_size))
+    if (too_small || (search.max_size > 0 && least_people_height(search) * scale > search.max_size))
       break;
     scales.push_back(scale);
   }
@@ -230,7 +230,7 @@ std::string make_plan(int width, int height, const Search& search, Plan& plan) {
   plan = {};
   if (width < 1 || height < 1 || search.win_stride < 1 || !(search.scale_factor >= least_scale_factor))
     return "the frame has no pixels, win-stride is below 1 or scale-factor below 1.01";
-  const double zoom = static_cast<double>(window_height) / (search.min_size > 0 ? search.min_size : people_min_size);
+  const double zoom = static_cast<double>(window_height) / least_people_height(search);
   if (std::lround(width * zoom) < window_width || std::lround(height * zoom) < window_height)
     return {};
   if (zoom > 1 && zoom * width * zoom * height > most_enlarged_pixels)
@@ -238,7 +238,7 @@ std::string make_plan(int width, int height, const Search& search, Plan& plan) {
            "min-size";
   const Size size = zoom == 1 ? Size{width, height} : Size{round_even(width * zoom), round_even(height * zoom)};
   plan_zoom({width, height}, size, zoom, plan);
-  for (const double scale : list_scales(size, zoom, search))
+  for (const double scale : list_scales(size, search))
     add_level(plan, scale, zoom, search);
   if (const std::string failure = number_windows(plan); !failure.empty()) {
     plan = {};

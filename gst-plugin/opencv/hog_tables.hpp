@@ -11,9 +11,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "search.hpp"
+
 namespace crowd::hog {
 
-constexpr int cell = 8;
+constexpr int cell = hog_cell;
 constexpr int block_side = 2 * cell;
 constexpr int window_width = 64;
 constexpr int window_height = 128;

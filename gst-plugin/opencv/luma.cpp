@@ -9,6 +9,8 @@ namespace crowd {
 
 namespace {
 
+static_assert(G_BYTE_ORDER == G_LITTLE_ENDIAN, "samples of 16 bits are read as they lie");
+
 // The three colour channels of a format that begins with the unused one.
 cv::Mat without_first(const cv::Mat& pixels) {
   cv::Mat colours(pixels.size(), CV_8UC3);
@@ -51,6 +53,12 @@ cv::Mat luma_of(const GstVideoFrame& frame, cv::Mat& scratch) {
       return scratch;
     case GST_VIDEO_FORMAT_UYVY:
       cv::extractChannel(view(CV_8UC2), scratch, 1);
+      return scratch;
+    case GST_VIDEO_FORMAT_P010_10LE:
+      view(CV_16UC1).convertTo(scratch, CV_8U, 1.0 / 256);
+      return scratch;
+    case GST_VIDEO_FORMAT_I420_10LE:
+      view(CV_16UC1).convertTo(scratch, CV_8U, 1.0 / 4);
       return scratch;
     default:
       return view(CV_8UC1);

@@ -9,7 +9,7 @@ namespace crowd {
 /** How to search. Sizes are pixels of the image. */
 struct Search {
   double scale_factor = 1.05;  ///< ratio between neighbouring window sizes, > 1
-  int win_stride = 8;          ///< step of the HOG window, pixels of the scaled image
+  int win_stride = 8;          ///< step of the HOG window, pixels of the scaled image; quick where hog_cell divides it
   int padding = 8;             ///< how far a HOG window may leave the image, pixels of the scaled image
   double hit_threshold = 0.6;  ///< least HOG score
   int min_size = 0;  ///< least window height; the image is enlarged for less than the classifier's own height.
@@ -25,6 +25,14 @@ constexpr float body_margin_y = 1.0F / 8;
 
 // Persons of about 66 pixels, the far end of a street scene in standard definition.
 constexpr int people_min_size = 88;
+
+/** Height of the smallest windows that people are searched for in, pixels of the image. */
+constexpr int least_people_height(const Search& search) {
+  return search.min_size > 0 ? search.min_size : people_min_size;
+}
+
+// Side of the cells of pixels that a HOG window consists of.
+constexpr int hog_cell = 8;
 
 // HOG takes some 20 bytes for each.
 constexpr double most_enlarged_pixels = 64e6;

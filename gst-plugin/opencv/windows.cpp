@@ -39,6 +39,10 @@ void shrink_to_body(Window& window) {
   window = {window.x1 + dx, window.y1 + dy, window.x2 - dx, window.y2 - dy, window.score};
 }
 
+bool is_empty_range(int least_height, const Search& search) {
+  return search.max_size > 0 && least_height > search.max_size;
+}
+
 // Both classifiers search from their own window size upwards, so other smallest sizes are had by scaling the image.
 cv::Mat zoomed(const cv::Mat& grey, double zoom, cv::Mat& scratch) {
   if (zoom == 1)
@@ -57,15 +61,28 @@ class PeopleFinder final : public WindowFinder {
     hog_.setSVMDetector(cv::HOGDescriptor::getDefaultPeopleDetector());
   }
 
+  cv::Size own_window() const override {
+    return hog_.winSize;
+  }
+
+  int least_height(const Search& search) const override {
+    return least_people_height(search);
+  }
+
+  bool holds_window(cv::Size image, const Search& search) const override {
+    const double zoom = zoom_of(search);
+    return !is_empty_range(least_height(search), search) && std::lround(image.width * zoom) >= hog_.winSize.width &&
+           std::lround(image.height * zoom) >= hog_.winSize.height;
+  }
+
   void find(const cv::Mat& grey, const Search& search, std::vector<Window>& windows) override {
     windows.clear();
-    const int own = hog_.winSize.height;
-    const double zoom = static_cast<double>(own) / (search.min_size > 0 ? search.min_size : people_min_size);
     // OpenCV would search an image below its window as if it had about 2^64 positions.
-    if (std::lround(grey.cols * zoom) < hog_.winSize.width || std::lround(grey.rows * zoom) < own)
+    if (!holds_window(grey.size(), search))
       return;
+    const double zoom = zoom_of(search);
     const cv::Mat image = zoomed(grey, zoom, scratch_);
-    list_scales(image.size(), zoom, search);
+    list_scales(image.size(), search);
     found_.resize(scales_.size());
     cv::parallel_for_({0, static_cast<int>(scales_.size())}, [&](const cv::Range& range) {
       for (int i = range.start; i < range.end; i++)
@@ -83,13 +100,17 @@ class PeopleFinder final : public WindowFinder {
   }
 
  private:
+  double zoom_of(const Search& search) const {
+    return static_cast<double>(hog_.winSize.height) / least_height(search);
+  }
+
   // The sizes that HOGDescriptor::detectMultiScale() goes through, down to the last that still holds a window.
-  void list_scales(cv::Size image, double zoom, const Search& search) {
+  void list_scales(cv::Size image, const Search& search) {
     scales_.clear();
     for (double scale = 1; scales_.size() < cv::HOGDescriptor::DEFAULT_NLEVELS; scale *= search.scale_factor) {
       const bool too_small =
           cvRound(image.width / scale) < hog_.winSize.width || cvRound(image.height / scale) < hog_.winSize.height;
-      if (too_small || (search.max_size > 0 && hog_.winSize.height * scale / zoom > search.max_size))
+      if (too_small || (search.max_size > 0 && least_height(search) * scale > search.max_size))
         break;
       scales_.push_back(scale);
     }
@@ -126,20 +147,35 @@ class CascadeFinder final : public WindowFinder {
     if (!file.isOpened())
       return false;
     stages_ = static_cast<int>(file.getFirstTopLevelNode()["stages"].size());
-    return stages_ > 0 && cascade_.load(path) && !cascade_.empty();
+    if (stages_ == 0 || !cascade_.load(path) || cascade_.empty())
+      return false;
+    own_ = cascade_.getOriginalWindowSize();
+    return true;
+  }
+
+  cv::Size own_window() const override {
+    return own_;
+  }
+
+  int least_height(const Search& search) const override {
+    return search.min_size > 0 ? search.min_size : own_.height;
+  }
+
+  bool holds_window(cv::Size image, const Search& search) const override {
+    const double zoom = zoom_of(search);
+    const cv::Size least = scaled_window(least_height(search), zoom);
+    return !is_empty_range(least_height(search), search) && cvRound(image.width * zoom) >= least.width &&
+           cvRound(image.height * zoom) >= least.height;
   }
 
   void find(const cv::Mat& grey, const Search& search, std::vector<Window>& windows) override {
     windows.clear();
-    const cv::Size own = cascade_.getOriginalWindowSize();
-    const bool enlarge = search.min_size > 0 && search.min_size < own.height;
-    const double zoom = enlarge ? static_cast<double>(own.height) / search.min_size : 1;
-    const auto size = [zoom, own](int height) {
-      const int scaled = cvRound(height * zoom);
-      return height > 0 ? cv::Size(cvRound(static_cast<double>(scaled) * own.width / own.height), scaled) : cv::Size();
-    };
+    // OpenCV would take the size next to the ones asked for.
+    if (!holds_window(grey.size(), search))
+      return;
+    const double zoom = zoom_of(search);
     cascade_.detectMultiScale(zoomed(grey, zoom, scratch_), rects_, levels_, scores_, search.scale_factor, 0, 0,
-                              size(search.min_size), size(search.max_size), true);
+                              scaled_window(search.min_size, zoom), scaled_window(search.max_size, zoom), true);
     hits_.clear();
     for (std::size_t i = 0; i < rects_.size(); i++)
       if (levels_[i] == stages_)
@@ -150,7 +186,18 @@ class CascadeFinder final : public WindowFinder {
   }
 
  private:
+  double zoom_of(const Search& search) const {
+    return least_height(search) < own_.height ? static_cast<double>(own_.height) / search.min_size : 1;
+  }
+
+  // The window of that height in the zoomed image; of no size for height 0, which OpenCV takes for any.
+  cv::Size scaled_window(int height, double zoom) const {
+    const int scaled = cvRound(height * zoom);
+    return height > 0 ? cv::Size(cvRound(static_cast<double>(scaled) * own_.width / own_.height), scaled) : cv::Size();
+  }
+
   int stages_ = 0;
+  cv::Size own_;
   cv::CascadeClassifier cascade_;
   cv::Mat scratch_;
   std::vector<cv::Rect> rects_;

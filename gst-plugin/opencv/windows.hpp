@@ -33,7 +33,13 @@ struct Window {
 class WindowFinder {
  public:
   virtual ~WindowFinder() = default;
-  /** Fills `windows` with what `grey` (CV_8UC1, any size) holds. */
+  /** The classifier's own window, which the image is scaled for. */
+  virtual cv::Size own_window() const = 0;
+  /** Height of the smallest windows of a search, pixels of the image. */
+  virtual int least_height(const Search& search) const = 0;
+  /** Whether an image of that size holds a window of the sizes searched for. */
+  virtual bool holds_window(cv::Size image, const Search& search) const = 0;
+  /** Fills `windows` with what `grey` (CV_8UC1, any size) holds: nothing if it holds no window. */
   virtual void find(const cv::Mat& grey, const Search& search, std::vector<Window>& windows) = 0;
 };
 
