@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cells.hpp"
 #include "font.hpp"
 
 namespace crowd::draw {
@@ -15,57 +16,123 @@ constexpr std::int64_t rounded_quotient(std::int64_t numerator, std::int64_t den
   return (numerator >= 0 ? numerator + denominator / 2 : numerator - denominator / 2) / denominator;
 }
 
-constexpr std::uint8_t to_byte(std::int64_t value) {
-  return static_cast<std::uint8_t>(std::clamp<std::int64_t>(value, 0, 255));
-}
-
-struct Rect {
-  int x1, y1, x2, y2;
+/** Columns of a glyph's row that have ink. */
+struct Dots {
+  std::int8_t first, end;
 };
 
-void fill(const Component& component, const Rect& pixels, std::uint8_t value) {
-  const int x1 = pixels.x1 >> component.shift_x;
-  const int x2 = ((pixels.x2 - 1) >> component.shift_x) + 1;
-  const int y1 = pixels.y1 >> component.shift_y;
-  const int y2 = ((pixels.y2 - 1) >> component.shift_y) + 1;
-  for (int y = y1; y < y2; y++) {
-    std::uint8_t* row = component.data + y * component.stride;
-    if (component.advance == 1) {
-      std::fill(row + x1, row + x2, value);
-      continue;
-    }
-    for (int x = x1; x < x2; x++)
-      row[x * component.advance] = value;
+struct DotRuns {
+  std::array<Dots, (glyph_width + 1) / 2> all{};
+  int count = 0;
+
+  const Dots* begin() const {
+    return all.data();
   }
-}
+  const Dots* end() const {
+    return all.data() + count;
+  }
+};
 
-// Pixels of `rect` that lie in the frame; the corners may be anywhere in the range of int.
-Rect clipped(const Canvas& canvas, const Primitive& p) {
-  return {std::max(p.x1, 0), std::max(p.y1, 0), std::min(p.x2, canvas.width), std::min(p.y2, canvas.height)};
-}
-
-void paint_rect(const Canvas& canvas, const Primitive& rect, const Paint& paint, int components) {
-  const Rect visible = clipped(canvas, rect);
-  if (visible.x1 >= visible.x2 || visible.y1 >= visible.y2)
-    return;
-  for (int c = 0; c < components; c++)
-    fill(canvas.component[static_cast<std::size_t>(c)], visible, paint[static_cast<std::size_t>(c)]);
-}
-
-void paint_glyph(const Canvas& canvas, const Primitive& cell, const Paint& paint) {
-  const Glyph& glyph = glyphs()[static_cast<std::size_t>(cell.code)];
-  for (int row = 0; row < glyph_height; row++)
+constexpr std::array<DotRuns, 1 << glyph_width> make_runs() {
+  std::array<DotRuns, 1 << glyph_width> table{};
+  for (unsigned row = 0; row < table.size(); row++) {
+    const auto has_dot = [row](int column) { return column >= 0 && (row >> (glyph_width - 1 - column) & 1) != 0; };
     for (int column = 0; column < glyph_width; column++) {
-      if (!has_ink(glyph, column, row))
-        continue;
-      Primitive square = cell;
-      square.x1 = cell.x1 + column * cell.scale;
-      square.y1 = cell.y1 + row * cell.scale;
-      square.x2 = square.x1 + cell.scale;
-      square.y2 = square.y1 + cell.scale;
-      paint_rect(canvas, square, paint, canvas.glyph_components);
+      DotRuns& runs = table[row];
+      if (has_dot(column) && !has_dot(column - 1))
+        runs.all[static_cast<std::size_t>(runs.count++)].first = static_cast<std::int8_t>(column);
+      if (has_dot(column))
+        runs.all[static_cast<std::size_t>(runs.count - 1)].end = static_cast<std::int8_t>(column + 1);
     }
+  }
+  return table;
 }
+
+const DotRuns& runs_of(std::uint8_t row) {
+  static constexpr auto table = make_runs();
+  return table[row];
+}
+
+/** Paints in one colour after the other. */
+class Painter {
+ public:
+  explicit Painter(const Canvas& canvas) : canvas_(canvas), grids_(canvas) {
+    take(0);
+  }
+
+  /** Paints the first primitive and those behind it that go with it, and returns how many these are. */
+  std::size_t paint(std::span<const Primitive> primitives) {
+    if (primitives[0].rgb != rgb_)
+      take(primitives[0].rgb);
+    return primitives[0].kind == Primitive::fill ? paint_fill(primitives[0]) : paint_text(primitives);
+  }
+
+ private:
+  using Inks = std::array<Ink, 4>;
+  /** Of a text whose rows are painted as one: memory is far from row to row. */
+  static constexpr std::size_t most_glyphs = 32;
+
+  void take(std::uint32_t rgb) {
+    rgb_ = rgb;
+    const Paint paint = encode(rgb, canvas_.colours);
+    for (std::size_t i = 0; i < grids_.all().size(); i++) {
+      fills_[i] = Ink(canvas_, grids_.all()[i], paint, canvas_.components);
+      glyphs_[i] = Ink(canvas_, grids_.all()[i], paint, canvas_.glyph_components);
+    }
+  }
+
+  void fill(const Inks& inks, const Pixels& rows, std::span<const Pixels> columns) const {
+    if (rows.first >= rows.end)
+      return;
+    for (std::size_t i = 0; i < grids_.all().size(); i++)
+      inks[i].fill(grids_.all()[i], rows, columns);
+  }
+
+  /** Pixels that lie in the frame are left, counted from where components begin; they may be anywhere in the range of
+   *  int. */
+  static Pixels clip(int first, int end, int extent, int begin) {
+    return {std::max(first, 0) + begin, std::min(end, extent) + begin};
+  }
+  Pixels clip_columns(int first, int end) const {
+    return clip(first, end, canvas_.width, canvas_.left);
+  }
+  Pixels clip_rows(int first, int end) const {
+    return clip(first, end, canvas_.height, canvas_.top);
+  }
+
+  std::size_t paint_fill(const Primitive& p) const {
+    const Pixels columns = clip_columns(p.x1, p.x2);
+    if (columns.first < columns.end)
+      fill(fills_, clip_rows(p.y1, p.y2), std::span(&columns, 1));
+    return 1;
+  }
+
+  /** Glyphs in a line. */
+  std::size_t paint_text(std::span<const Primitive> primitives) const {
+    const Primitive& a = primitives[0];
+    const auto end = std::ranges::find_if(
+        primitives.first(std::min(primitives.size(), most_glyphs)),
+        [&a](const Primitive& b) { return b.kind != a.kind || b.y1 != a.y1 || b.scale != a.scale || b.rgb != a.rgb; });
+    const auto line = primitives.first(static_cast<std::size_t>(end - primitives.begin()));
+    for (int row = 0; row < glyph_height; row++) {
+      std::array<Pixels, most_glyphs*(glyph_width + 1) / 2> columns;
+      std::size_t visible = 0;
+      for (const Primitive& glyph : line)
+        for (const Dots& dots :
+             runs_of(glyphs()[static_cast<std::size_t>(glyph.code)][static_cast<std::size_t>(row)])) {
+          columns[visible] = clip_columns(glyph.x1 + dots.first * a.scale, glyph.x1 + dots.end * a.scale);
+          visible += columns[visible].first < columns[visible].end;
+        }
+      fill(glyphs_, clip_rows(a.y1 + row * a.scale, a.y1 + (row + 1) * a.scale), std::span(columns).first(visible));
+    }
+    return line.size();
+  }
+
+  const Canvas& canvas_;
+  Grids grids_;
+  std::uint32_t rgb_ = 0;
+  Inks fills_, glyphs_;
+};
 
 }  // namespace
 
@@ -73,27 +140,30 @@ Paint encode(std::uint32_t rgb, const ColourSpace& space) {
   const std::int64_t r = rgb >> 16 & 0xff;
   const std::int64_t g = rgb >> 8 & 0xff;
   const std::int64_t b = rgb & 0xff;
+  const std::int64_t largest = (std::int64_t{1} << space.depth) - 1;
+  const std::int64_t unit = std::int64_t{1} << (space.depth - 8);
+  const auto sample = [largest](std::int64_t value) {
+    return static_cast<std::uint16_t>(std::clamp<std::int64_t>(value, 0, largest));
+  };
+  const std::uint16_t opaque = sample(largest);
   if (space.rgb)
-    return {to_byte(r), to_byte(g), to_byte(b), 255};
+    return {sample(rounded_quotient(largest * r, 255)), sample(rounded_quotient(largest * g, 255)),
+            sample(rounded_quotient(largest * b, 255)), opaque};
   // Luma and the colour differences as 10000ths of 255.
   const std::int64_t luma = space.kr * r + (10000 - space.kr - space.kb) * g + space.kb * b;
-  const std::int64_t luma_range = space.full_range ? 255 : 219;
-  const std::int64_t chroma_range = space.full_range ? 255 : 224;
+  const std::int64_t luma_range = space.full_range ? largest : 219 * unit;
+  const std::int64_t chroma_range = space.full_range ? largest : 224 * unit;
   const auto chroma = [&](std::int64_t value, std::int64_t weight) {
-    return to_byte(128 + rounded_quotient(chroma_range * (10000 * value - luma), 2 * (10000 - weight) * 255));
+    return sample(128 * unit + rounded_quotient(chroma_range * (10000 * value - luma), 2 * (10000 - weight) * 255));
   };
-  return {to_byte((space.full_range ? 0 : 16) + rounded_quotient(luma_range * luma, 10000 * 255)), chroma(b, space.kb),
-          chroma(r, space.kr), 255};
+  return {sample((space.full_range ? 0 : 16 * unit) + rounded_quotient(luma_range * luma, 10000 * 255)),
+          chroma(b, space.kb), chroma(r, space.kr), opaque};
 }
 
 void paint(const Canvas& canvas, std::span<const Primitive> primitives) {
-  for (const Primitive& primitive : primitives) {
-    const Paint colour = encode(primitive.rgb, canvas.colours);
-    if (primitive.kind == Primitive::fill)
-      paint_rect(canvas, primitive, colour, canvas.components);
-    else
-      paint_glyph(canvas, primitive, colour);
-  }
+  Painter painter(canvas);
+  while (!primitives.empty())
+    primitives = primitives.subspan(painter.paint(primitives));
 }
 
 }  // namespace crowd::draw

@@ -6,6 +6,9 @@
 
 #include <cstdint>
 
+#include "confidence.hpp"
+#include "geometry.hpp"
+
 namespace crowd::draw {
 
 /** Boxes in device memory, in the order of their rank. Each means what a Detection of scene.hpp does. */
@@ -18,7 +21,8 @@ struct DeviceBoxes {
   const std::int32_t* labels = nullptr;
   const std::uint32_t* count = nullptr;  ///< may exceed the capacity, which is then the number. Null: no boxes
   std::uint32_t capacity = 0;
-  float scale_x = 1, scale_y = 1;  ///< by which coordinates are multiplied to be pixels of the frame
+  Placement placement;      ///< from coordinates to pixels of the frame
+  Calibration calibration;  ///< of scores; what is shown is their confidence
 };
 
 /** Numbers of the summary line, in device memory. */

@@ -115,9 +115,8 @@ struct DeviceOverlay::State {
   void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections, bool named);
   cudaError_t send(const Detections& detections, Layers& layers);
   cudaError_t make_room(std::size_t bytes);
-  DeviceOutcome draw(const GstVideoFrame& frame, const Style& style, const Detections& detections);
-  DeviceOutcome paint(const GstVideoFrame& frame, const Style& style, const Detections& detections,
-                      const Mapped& mapped);
+  DeviceOutcome draw(const Canvas& canvas, const Style& style, const Detections& detections);
+  DeviceOutcome paint(const Canvas& canvas, const Style& style, const Detections& detections, const Mapped& mapped);
 };
 
 bool DeviceOverlay::State::follow_context(GstMemory* memory) {
@@ -182,7 +181,7 @@ cudaError_t DeviceOverlay::State::send(const Detections& detections, Layers& lay
 
 namespace {
 
-DeviceBoxes boxes_of(const GstCrowdBoxesMap& map, const GstCrowdBoxesMeta& meta, const Scale& scale) {
+DeviceBoxes boxes_of(const GstCrowdBoxesMap& map, const GstCrowdBoxesMeta& meta, const Placement& placement) {
   DeviceBoxes boxes;
   boxes.boxes = &map.boxes->x1;
   boxes.scores = map.scores;
@@ -190,8 +189,8 @@ DeviceBoxes boxes_of(const GstCrowdBoxesMap& map, const GstCrowdBoxesMeta& meta,
   boxes.members = meta.kind == GST_CROWD_BOXES_SURVIVORS ? map.members : nullptr;
   boxes.count = map.count;
   boxes.capacity = map.capacity;
-  boxes.scale_x = scale.x;
-  boxes.scale_y = scale.y;
+  boxes.placement = placement;
+  boxes.calibration = {meta.confidence_slope, meta.confidence_offset};
   return boxes;
 }
 
@@ -203,10 +202,9 @@ void use_labels(const GstCrowdBoxesMeta& meta, std::vector<const char*>& labels)
 
 }  // namespace
 
-DeviceOutcome DeviceOverlay::State::paint(const GstVideoFrame& frame, const Style& style, const Detections& detections,
+DeviceOutcome DeviceOverlay::State::paint(const Canvas& canvas, const Style& style, const Detections& detections,
                                           const Mapped& mapped) {
   const auto& [candidates, survivors, counted] = mapped;
-  const int width = GST_VIDEO_FRAME_WIDTH(&frame), height = GST_VIDEO_FRAME_HEIGHT(&frame);
   Layers layers;
   const bool summary_from_host = style.summary && (!counted || (!survivors && detections.summary.survivors));
   const bool boxes_from_host = !detections.candidates.empty() || !detections.survivors.empty();
@@ -216,12 +214,10 @@ DeviceOutcome DeviceOverlay::State::paint(const GstVideoFrame& frame, const Styl
   }
   if (candidates) {
     // Of names they show nothing.
-    layers.candidates =
-        boxes_of(**candidates, *detections.device_candidates, scale_of(*detections.device_candidates, width, height));
+    layers.candidates = boxes_of(**candidates, *detections.device_candidates, detections.candidates_placement);
   }
   if (survivors) {
-    layers.survivors =
-        boxes_of(**survivors, *detections.device_survivors, scale_of(*detections.device_survivors, width, height));
+    layers.survivors = boxes_of(**survivors, *detections.device_survivors, detections.survivors_placement);
     layers.summary.survivors = (*survivors)->count;
     use_labels(*detections.device_survivors, class_labels);
   }
@@ -235,11 +231,11 @@ DeviceOutcome DeviceOverlay::State::paint(const GstVideoFrame& frame, const Styl
   else if (boxes_from_host)
     report = painter.set_labels(labels.names());
   if (report.outcome == DeviceOutcome::done)
-    report = painter.paint(canvas_of(frame), style, layers.candidates, layers.survivors, layers.summary, stream);
+    report = painter.paint(canvas, style, layers.candidates, layers.survivors, layers.summary, stream);
   return tell(std::move(report));
 }
 
-DeviceOutcome DeviceOverlay::State::draw(const GstVideoFrame& frame, const Style& style, const Detections& detections) {
+DeviceOutcome DeviceOverlay::State::draw(const Canvas& canvas, const Style& style, const Detections& detections) {
   Mapped mapped;
   const GstCrowdBoxesMeta* counted = style.summary ? detections.device_counted : nullptr;
   const auto map = [this](const GstCrowdBoxesMeta* meta, std::optional<MappedBoxes>& boxes) {
@@ -261,7 +257,7 @@ DeviceOutcome DeviceOverlay::State::draw(const GstVideoFrame& frame, const Style
   with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(stream, theirs, before); });
   if (error != cudaSuccess)
     return tell(report_of("waiting for boxes", error));
-  const DeviceOutcome outcome = paint(frame, style, detections, mapped);
+  const DeviceOutcome outcome = paint(canvas, style, detections, mapped);
   // Their memory may be written again once the buffer is gone.
   with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(theirs, stream, after); });
   return error == cudaSuccess || is_fatal(outcome) ? outcome : tell(report_of("ordering streams", error));
@@ -284,7 +280,7 @@ DeviceOutcome DeviceOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, c
     return DeviceOutcome::done;
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   if (!is_on_device(memory))
-    return s.drop("the frame is not in the CUDA memory that its caps promise");
+    return s.drop("the frame is not in the CUDA memory that its caps promise; put cudaupload before this element");
   if (!s.follow_context(memory))
     return DeviceOutcome::failed;
   const CudaDevice::Current current(s.device);
@@ -298,7 +294,15 @@ DeviceOutcome DeviceOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, c
   // The frame's own reference would make the buffer, and with it the memory, read-only.
   const MappedFrame frame(buffer, info,
                           int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF} | int{map_on_device});
-  return frame ? s.draw(*frame, style, detections) : s.drop("the frame cannot be mapped for writing");
+  if (!frame)
+    return s.drop("the frame cannot be mapped for writing; put cudaconvert before this element");
+  const auto part = shown_part(*frame, info);
+  if (!part)
+    return s.drop(part_is_missing);
+  const Canvas canvas = canvas_of(*frame, *part);
+  if (canvas.left || canvas.top)
+    return s.drop("what is shown of the NV12 frame begins at an odd column or row; crop at even ones");
+  return s.draw(canvas, style, detections);
 }
 
 const char* DeviceOverlay::problem() const {

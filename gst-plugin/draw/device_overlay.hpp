@@ -16,9 +16,10 @@ namespace crowd::draw {
 
 /**
  * For one thread. Boxes in device memory are drawn from there; those that the metadata has on the host are sent there
- * in one copy. Nobody waits: the drawing is ordered on the frame's stream, and on that of the boxes, if it is another.
- * The exception are names of classes that are new: they are uploaded, which waits for the device. Names of detections
- * on the host stay known, see labels.hpp; those of survivors in device memory are known while these have the same ones.
+ * in one copy. The host does not wait: the drawing is ordered on the frame's stream, and on that of the boxes, if it is
+ * another. The exception are names of classes that are new: they are uploaded, which waits for the device. Names of
+ * detections on the host stay known, see labels.hpp; those of survivors in device memory are known while these have the
+ * same ones.
  */
 class DeviceOverlay {
  public:

@@ -25,6 +25,25 @@ struct Outline {
   PixelBox outer, hole;
 };
 
+/** From coordinates of boxes to pixels of a frame, as a GstCrowdBoxesPlacement. */
+struct Placement {
+  float xx = 1, xy = 0, x0 = 0;
+  float yx = 0, yy = 1, y0 = 0;
+};
+
+/** A box in pixels, which may leave the frame. */
+struct PlacedBox {
+  float x1, y1, x2, y2;
+};
+
+/** An inverted box stays one. */
+CROWD_HD inline PlacedBox place(const Placement& p, float x1, float y1, float x2, float y2) {
+  const float left = p.xx * x1 + p.xy * y1 + p.x0, right = p.xx * x2 + p.xy * y2 + p.x0;
+  const float top = p.yx * x1 + p.yy * y1 + p.y0, bottom = p.yx * x2 + p.yy * y2 + p.y0;
+  const bool mirrored = p.xx + p.xy < 0, upside_down = p.yx + p.yy < 0;
+  return {mirrored ? right : left, upside_down ? bottom : top, mirrored ? left : right, upside_down ? top : bottom};
+}
+
 CROWD_HD constexpr int smaller_of(int a, int b) {
   return b < a ? b : a;
 }
@@ -75,19 +94,12 @@ CROWD_HD constexpr Outline outline_of(const PixelBox& box, int thickness) {
 
 /** The background of a text whose upper left corner is at x y. */
 CROWD_HD constexpr PixelBox text_box(int x, int y, int characters, int scale) {
-  return {x, y, x + (characters * glyph_advance + 1) * scale, y + (glyph_height + 1) * scale};
+  return {x, y, x + (characters * glyph_advance + 1) * scale, y + glyph_height * scale};
 }
 
 /** Where the cell of a text's character begins. */
 CROWD_HD constexpr int character_left(const PixelBox& text, int index, int scale) {
   return text.x1 + (1 + index * glyph_advance) * scale;
-}
-
-/** The background of the label of a visible box: on the box or, where the frame ends, inside. */
-CROWD_HD constexpr PixelBox label_box(const PixelBox& box, int characters, int scale, int width) {
-  const PixelBox text = text_box(0, 0, characters, scale);
-  const int y = box.y1 - text.y2 >= 0 ? box.y1 - text.y2 : larger_of(box.y1, 0);
-  return text_box(larger_of(smaller_of(box.x1, width - text.x2), 0), y, characters, scale);
 }
 
 /** A thickness or scale: as set or, where 0 is set, a part of the frame's height. */

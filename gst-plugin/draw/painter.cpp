@@ -32,7 +32,7 @@ void set_palette(const ColourSpace& space, const Style& style, PaintJob& job) {
 std::uint64_t word_of(const Glyph& glyph) {
   std::uint64_t word = 0;
   for (std::size_t row = 0; row < glyph.size(); row++)
-    word |= static_cast<std::uint64_t>(glyph[row]) << 8 * row;
+    word |= static_cast<std::uint64_t>(glyph[row]) << glyph_width * row;
   return word;
 }
 
@@ -43,7 +43,9 @@ bool is_full(const Component& component) {
 // False if there are components that the kernel cannot paint.
 bool sort_components(const Canvas& canvas, PaintJob& job) {
   const std::span all(canvas.component.data(), static_cast<std::size_t>(canvas.components));
-  const bool all_take_glyphs = canvas.glyph_components >= std::min(canvas.components, 3);
+  if (std::ranges::any_of(all, [](const Component& component) { return component.bytes != 1; }))
+    return false;
+  const bool all_take_glyphs = canvas.glyph_components == canvas.components;
   job.components = canvas.components;
   job.full_components = all_take_glyphs ? canvas.components : canvas.glyph_components;
   const std::span rest = all.subspan(static_cast<std::size_t>(job.full_components));
@@ -94,20 +96,42 @@ void set_ink(const Style& style, PaintJob& job) {
   }
 }
 
+std::vector<std::uint64_t> all_glyphs() {
+  std::vector<std::uint64_t> words;
+  for (int i = 0; i < glyph_count(); i++)
+    words.push_back(word_of(glyphs()[i]));
+  return words;
+}
+
+/** Where the parts of LabelMemory begin, in bytes. */
+struct LabelLayout {
+  std::size_t glyphs, codes;
+
+  explicit LabelLayout(std::size_t labels)
+      : glyphs(labels * sizeof(LabelEntry)),
+        codes(glyphs + static_cast<std::size_t>(glyph_count()) * sizeof(std::uint64_t)) {}
+};
+static_assert(sizeof(LabelEntry) % alignof(std::uint64_t) == 0);
+
 std::vector<std::byte> table_of(std::span<const char* const> labels) {
   std::vector<LabelEntry> entries;
-  std::vector<std::uint8_t> glyphs;
+  std::vector<std::uint16_t> codes;
   for (const char* label : labels) {
-    const std::size_t first = glyphs.size();
-    for_each_character(label ? label : "", [&glyphs](unsigned char lead) {
-      glyphs.push_back(static_cast<std::uint8_t>(glyph_index(lead)));
+    const std::size_t first = codes.size();
+    for_each_character(label ? label : "", [&codes](char32_t character) {
+      codes.push_back(static_cast<std::uint16_t>(glyph_index(character)));
     });
-    entries.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint16_t>(glyphs.size() - first),
+    entries.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint16_t>(codes.size() - first),
                        static_cast<std::uint16_t>(label_color_index(label))});
   }
-  std::vector<std::byte> table(entries.size() * sizeof(LabelEntry) + glyphs.size());
-  const auto end = std::ranges::copy(std::as_bytes(std::span(entries)), table.begin()).out;
-  std::ranges::copy(std::as_bytes(std::span(glyphs)), end);
+  const LabelLayout layout(labels.size());
+  std::vector<std::byte> table(layout.codes + codes.size() * sizeof(std::uint16_t));
+  const auto put = [&table](const auto& all, std::size_t at) {
+    std::ranges::copy(std::as_bytes(std::span(all)), table.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  put(entries, 0);
+  put(all_glyphs(), layout.glyphs);
+  put(codes, layout.codes);
   return table;
 }
 
@@ -129,7 +153,8 @@ bool DevicePainter::has_labels(std::span<const char* const> labels) const {
 DeviceReport DevicePainter::set_labels(std::span<const char* const> labels) {
   if (has_labels(labels))
     return {};
-  release();
+  labels_ = {};
+  names_.clear();
   if (labels.empty())
     return {};
   const std::vector<std::byte> table = table_of(labels);
@@ -145,20 +170,32 @@ DeviceReport DevicePainter::set_labels(std::span<const char* const> labels) {
   return {};
 }
 
+DeviceReport DevicePainter::make_room(const PaintJob& job, CUstream_st* stream) {
+  const bool labels = job.survivors.boxes.count && (job.parts.labels || job.parts.scores || job.parts.counts);
+  if ((!labels && !job.with_summary) || (texts_ && stream == stream_))
+    return {};
+  // Freeing waits for what is painted with it on another stream.
+  texts_.reset();
+  DeviceReport report;
+  texts_ = allocate(most_texts * sizeof(Text), report);
+  stream_ = stream;
+  return report;
+}
+
 DeviceReport DevicePainter::paint(const Canvas& canvas, const Style& style, const DeviceBoxes& candidates,
-                                  const DeviceBoxes& survivors, const DeviceSummary& summary,
-                                  CUstream_st* stream) const {
+                                  const DeviceBoxes& survivors, const DeviceSummary& summary, CUstream_st* stream) {
   if (canvas.width <= 0 || canvas.height <= 0 || (!candidates.count && !survivors.count && !style.summary))
     return {};
   PaintJob job{};
   job.width = canvas.width;
   job.height = canvas.height;
   if (!sort_components(canvas, job))
-    return {DeviceOutcome::dropped, "the frame's components are subsampled in a way that the GPU does not paint"};
+    return {DeviceOutcome::dropped,
+            "the GPU does not paint frames whose components have more than 8 bits or are subsampled in this way"};
   set_palette(canvas.colours, style, job);
   set_ink(style, job);
   use_whole_words(canvas, job);
-  std::ranges::transform(glyphs(), job.font, [](const Glyph& glyph) { return word_of(glyph); });
+  std::transform(glyphs(), glyphs() + ascii_glyph_count, job.ascii, [](const Glyph& glyph) { return word_of(glyph); });
   job.candidates = layer_of(candidates, style.candidate_thickness, style.candidate_color, fixed_candidate_color);
   job.survivors =
       layer_of(survivors, automatic(style.thickness, canvas.height, outline_part), style.color, fixed_color);
@@ -166,14 +203,28 @@ DeviceReport DevicePainter::paint(const Canvas& canvas, const Style& style, cons
   job.with_summary = style.summary;
   job.parts = {style.labels, style.scores, style.counts};
   job.scale = automatic(style.font_scale, canvas.height, text_part);
-  job.labels = reinterpret_cast<const LabelEntry*>(labels_.memory.get());
-  job.label_count = labels_.count;
+  set_labels_of(job);
+  if (DeviceReport report = make_room(job, stream); report.outcome != DeviceOutcome::done)
+    return report;
+  job.texts = reinterpret_cast<Text*>(texts_.get());
   return launch_painter(job, stream);
+}
+
+void DevicePainter::set_labels_of(PaintJob& job) const {
+  if (!labels_.count)
+    return;
+  const std::byte* memory = labels_.memory.get();
+  const LabelLayout layout(labels_.count);
+  job.labels = reinterpret_cast<const LabelEntry*>(memory);
+  job.label_count = labels_.count;
+  job.glyphs = reinterpret_cast<const std::uint64_t*>(memory + layout.glyphs);
+  job.label_codes = reinterpret_cast<const std::uint16_t*>(memory + layout.codes);
 }
 
 void DevicePainter::release() {
   labels_ = {};
   names_.clear();
+  texts_.reset();
 }
 
 }  // namespace crowd::draw

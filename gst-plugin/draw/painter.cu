@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A block paints a tile of the frame. Its threads look at all boxes and list those that touch the tile, in painting
-// order; a few warps then share the list, each paints its part of it, the parts are laid upon each other, and all
-// threads write what is covered.
+// A block places the texts. Then a block paints a tile of the frame. Its threads look at all boxes and list those that
+// touch the tile, in painting order; a few warps then share the list, each paints its part of it, the parts are laid
+// upon each other, and all threads write what is covered.
 
 #include "cudareport.hpp"
 #include "painter_items.cuh"
+#include "painter_texts.cuh"
 
 namespace crowd::draw {
 
@@ -116,7 +117,7 @@ __device__ unsigned list_round(Block<rest_rows>& block, const Source& source, st
   auto* const list = block.list(source);
   const std::uint32_t mine = base + block.warp * Source::batch * 32 + block.lane;
   // All at once, since memory is far.
-  float4 boxes[Source::batch];
+  decltype(source.load(0)) boxes[Source::batch];
 #pragma unroll
   for (int k = 0; k < Source::batch; ++k)
     boxes[k] = source.load(mine + 32 * k);
@@ -229,6 +230,11 @@ __device__ void write_tile(Block<rest_rows>& block, const Strip<rest_rows>& stri
   }
 }
 
+__global__ void __launch_bounds__(most_labels) place_all(PaintJob job) {
+  __shared__ PlacingMemory memory;
+  place_texts(job, memory);
+}
+
 template <int rest_rows>
 __global__ void __launch_bounds__(threads, rest_rows == 2 ? 3 : 4) paint_tiles(PaintJob job) {
   __shared__ Shared<rest_rows> shared;
@@ -238,7 +244,7 @@ __global__ void __launch_bounds__(threads, rest_rows == 2 ? 3 : 4) paint_tiles(P
   const PixelBox tile = tile_of(job);
   const std::uint32_t survivors = size_of(job.survivors.boxes);
   const bool outlines = paint_source(block, OutlineSource{job, tile, size_of(job.candidates.boxes), survivors}, strip);
-  const bool texts = paint_source(block, TextSource{job, tile, survivors}, strip);
+  const bool texts = paint_source(block, TextSource{job, tile, labels_of(job)}, strip);
   if (outlines || texts)
     write_tile(block, strip);
 }
@@ -249,29 +255,57 @@ void FreeDevice::operator()(std::byte* memory) const {
   (void)cudaFree(memory);
 }
 
-DeviceMemory upload(const void* bytes, std::size_t size, DeviceReport& report) {
+DeviceMemory allocate(std::size_t size, DeviceReport& report) {
   void* memory = nullptr;
-  cudaError_t error = cudaMalloc(&memory, size);
-  DeviceMemory owned(error == cudaSuccess ? static_cast<std::byte*>(memory) : nullptr);
+  const cudaError_t error = cudaMalloc(&memory, size);
   if (error == cudaSuccess)
-    error = cudaMemcpyAsync(memory, bytes, size, cudaMemcpyHostToDevice, nullptr);
+    return DeviceMemory(static_cast<std::byte*>(memory));
+  report = report_of("allocating memory for labels", error);
+  return nullptr;
+}
+
+DeviceMemory upload(const void* bytes, std::size_t size, DeviceReport& report) {
+  DeviceMemory memory = allocate(size, report);
+  if (!memory)
+    return nullptr;
+  cudaError_t error = cudaMemcpyAsync(memory.get(), bytes, size, cudaMemcpyHostToDevice, nullptr);
   // Streams that do not wait for this one have to find it, too.
   if (error == cudaSuccess)
     error = cudaStreamSynchronize(nullptr);
   if (error == cudaSuccess)
-    return owned;
+    return memory;
   report = report_of("uploading labels", error);
   return nullptr;
 }
 
-DeviceReport launch_painter(const PaintJob& job, CUstream_st* stream) {
+namespace {
+
+cudaError_t launch_placing(const PaintJob& job, CUstream_st* stream) {
+  constexpr unsigned warp = 32;
+  const unsigned labels = job.survivors.boxes.count ? min(job.survivors.boxes.capacity, unsigned{most_labels}) : 0;
+  cudaLaunchConfig_t config{};
+  config.gridDim = {1, 1, 1};
+  config.blockDim = {max((labels + warp - 1) / warp, 1U) * warp, 1, 1};
+  config.stream = stream;
+  return cudaLaunchKernelEx(&config, place_all, job);
+}
+
+cudaError_t launch_painting(const PaintJob& job, CUstream_st* stream) {
   const auto tiles = [](int pixels) { return static_cast<unsigned>((pixels + tile_size - 1) / tile_size); };
   cudaLaunchConfig_t config{};
   config.gridDim = {tiles(job.width), tiles(job.height), 1};
   config.blockDim = {threads, 1, 1};
   config.stream = stream;
   const auto kernel = job.rest_rows == 0 ? paint_tiles<0> : job.rest_rows == 1 ? paint_tiles<1> : paint_tiles<2>;
-  const cudaError_t error = cudaLaunchKernelEx(&config, kernel, job);
+  return cudaLaunchKernelEx(&config, kernel, job);
+}
+
+}  // namespace
+
+DeviceReport launch_painter(const PaintJob& job, CUstream_st* stream) {
+  cudaError_t error = job.texts ? launch_placing(job, stream) : cudaSuccess;
+  if (error == cudaSuccess)
+    error = launch_painting(job, stream);
   return error == cudaSuccess ? DeviceReport() : report_of("painting", error);
 }
 

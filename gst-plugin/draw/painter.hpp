@@ -4,8 +4,9 @@
 /**
  * painter.hpp: the drawing of scene.hpp and canvas.hpp on a frame in device memory: the same picture, byte for byte.
  *
- * One kernel launch paints in place and writes only the samples that the primitives cover. It reads boxes and their
- * number on the device, so that nobody waits for them on the host.
+ * A kernel places the texts, by one block in at most `most_labels` steps whatever the boxes; a second one paints in
+ * place and writes only the samples that the primitives cover. They read boxes and their number on the device: the host
+ * does not wait for them.
  *
  *     DevicePainter painter;
  *     painter.set_labels(names);                                      // when they change
@@ -29,7 +30,7 @@ struct CUstream_st;
 
 namespace crowd::draw {
 
-/** Paints. For one thread at a time; launches of one painter may be under way on several streams. */
+/** Paints. For one thread at a time. */
 class DevicePainter {
  public:
   /**
@@ -40,23 +41,27 @@ class DevicePainter {
   DeviceReport set_labels(std::span<const char* const> labels);
 
   /**
-   * Enqueues the painting of a frame: one launch, which neither allocates nor waits. Unless it is done nothing is
-   * painted.
+   * Enqueues the painting of a frame: two launches, which neither allocate nor wait, but in the first call that has
+   * texts and the first on another stream than the last. Unless it is done nothing is painted.
    *
-   * canvas: its components point to device memory. Either all components take glyphs, those that do not being alpha
-   * excepted; or those that do not are all subsampled alike, by 1 or 2 pixels. So it is in CROWD_DRAW_FORMATS.
+   * canvas: its components point to device memory, in samples of a byte. Either all components take glyphs, or those
+   * that do not are all subsampled alike, by 1 or 2 pixels. So it is in CROWD_DRAW_FORMATS of 8 bits.
    */
   DeviceReport paint(const Canvas& canvas, const Style& style, const DeviceBoxes& candidates,
-                     const DeviceBoxes& survivors, const DeviceSummary& summary, CUstream_st* stream) const;
+                     const DeviceBoxes& survivors, const DeviceSummary& summary, CUstream_st* stream);
 
-  /** Frees all device memory; set_labels() brings it back. */
+  /** Frees all device memory; set_labels() and paint() bring it back. */
   void release();
 
  private:
   bool has_labels(std::span<const char* const> labels) const;
+  void set_labels_of(PaintJob& job) const;
+  DeviceReport make_room(const PaintJob& job, CUstream_st* stream);
 
   std::string names_;  ///< the labels, a zero byte after each
   LabelMemory labels_;
+  DeviceMemory texts_;             ///< of the frame being painted
+  CUstream_st* stream_ = nullptr;  ///< on which they are
 };
 
 }  // namespace crowd::draw

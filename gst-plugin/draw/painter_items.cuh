@@ -2,57 +2,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What is painted: outlines and texts, each a source of items in painting order, one for each place. A source says
-// which of its items touch a tile, and makes them for it.
+// which of its items touch a tile, and makes them for it. painter_texts.cuh has placed the texts.
 #pragma once
 
+#include "painter_boxes.cuh"
 #include "painter_planes.cuh"
 
 namespace crowd::draw {
-
-__device__ inline std::uint32_t size_of(const DeviceBoxes& boxes) {
-  return boxes.count ? min(*boxes.count, boxes.capacity) : 0;
-}
-
-/// A box as it is in memory.
-__device__ inline float4 load_box(const DeviceBoxes& boxes, std::uint32_t index) {
-  return reinterpret_cast<const float4*>(boxes.boxes)[index];
-}
-
-/// A box of no place; it is not drawn.
-__device__ inline float4 no_box() {
-  return {0, 0, 0, 0};
-}
-
-/// False if it is not drawn, whatever the frame.
-__device__ inline bool find_pixels(const DeviceBoxes& boxes, const float4& box, PixelBox& pixels) {
-  const float x1 = box.x * boxes.scale_x, x2 = box.z * boxes.scale_x;
-  const float y1 = box.y * boxes.scale_y, y2 = box.w * boxes.scale_y;
-  if (!is_drawable(x1, y1, x2, y2))
-    return false;
-  pixels = to_pixels(x1, y1, x2, y2);
-  return true;
-}
-
-__device__ inline int class_of(const DeviceBoxes& boxes, std::uint32_t index) {
-  return boxes.classes ? boxes.classes[index] : -1;
-}
-
-/// The entry of a box's label, or null.
-__device__ inline const LabelEntry* label_of(const PaintJob& job, const DeviceBoxes& boxes, std::uint32_t index) {
-  const int label = boxes.labels ? boxes.labels[index] : class_of(boxes, index);
-  return label >= 0 && static_cast<std::uint32_t>(label) < job.label_count ? job.labels + label : nullptr;
-}
-
-__device__ inline unsigned color_of(const PaintJob& job, const BoxLayer& layer, std::uint32_t index) {
-  if (!layer.by_class)
-    return layer.fixed;
-  const int id = class_of(layer.boxes, index);
-  if (id >= 0)
-    return static_cast<unsigned>(class_color_index(id));
-  const LabelEntry* label = label_of(job, layer.boxes, index);
-  constexpr int nameless = label_color_index(nullptr);
-  return label ? label->color : static_cast<unsigned>(nameless);
-}
 
 /// The pixels of a tile that lie in the frame.
 __device__ inline PixelBox tile_of(const PaintJob& job) {
@@ -140,51 +96,29 @@ struct OutlineSource {
   }
 };
 
-/// A text on its background. It begins with glyphs of the label table and goes on with its own.
+/// A text on its background.
 struct TextItem : ListedItem {
   Area background;
   int x, y;  ///< of the background's corner, from that of the tile
   int scale;
   unsigned ink;
-  const std::uint8_t* label;
+  const std::uint16_t* label;
   int label_length;
   int tail_length;
-  std::uint8_t tail[40];
+  std::uint8_t tail[sizeof Text::tail];
 
   __device__ int length() const {
     return label_length + tail_length;
   }
-  __device__ unsigned glyph(int index) const {
-    return index < label_length ? label[index] : tail[index - label_length];
+  __device__ std::uint64_t glyph(const PaintJob& job, int index) const {
+    if (index >= label_length)
+      return job.ascii[tail[index - label_length]];
+    const unsigned code = label[index];
+    return code < ascii_glyph_count ? job.ascii[code] : job.glyphs[code];
   }
 };
 
-/// A Text that only counts.
-struct CountedText {
-  int length;
-
-  __device__ bool empty() const {
-    return length == 0;
-  }
-  __device__ void put(char) {
-    length += length < static_cast<int>(longest_text);
-  }
-};
-
-/// A Text that becomes an item's tail.
-struct TailText {
-  TextItem& item;
-
-  __device__ bool empty() const {
-    return item.length() == 0;
-  }
-  __device__ void put(char character) {
-    if (item.length() < static_cast<int>(longest_text))
-      item.tail[item.tail_length++] = static_cast<std::uint8_t>(glyph_index(static_cast<unsigned char>(character)));
-  }
-};
-
-/// The labels of survivors from the last to the first, then the summary.
+/// The labels of survivors from the last to the first, then the summary, where they have been placed.
 struct TextSource {
   using Item = TextItem;
   static constexpr int batch = 1;
@@ -192,83 +126,37 @@ struct TextSource {
 
   const PaintJob& job;
   PixelBox tile;
-  std::uint32_t survivors;
+  std::uint32_t labels;
 
   __device__ std::uint32_t size() const {
-    const bool any = job.parts.labels || job.parts.scores || job.parts.counts;
-    return (any ? survivors : 0) + (job.with_summary ? 1 : 0);
+    return labels + (job.with_summary ? 1 : 0);
   }
   __device__ bool is_summary(std::uint32_t place) const {
-    return job.with_summary && place == size() - 1;
+    return place == labels;
   }
-  __device__ std::uint32_t index(std::uint32_t place) const {
-    return survivors - 1 - place;
+  __device__ const Text& text(std::uint32_t place) const {
+    return job.texts[is_summary(place) ? most_labels : labels - 1 - place];
   }
-  __device__ int scale(std::uint32_t place) const {
-    return is_summary(place) ? summary_scale * job.scale : job.scale;
+  __device__ PixelBox load(std::uint32_t place) const {
+    return place < size() ? text(place).background : PixelBox{0, 0, 0, 0};
   }
-  __device__ float4 load(std::uint32_t place) const {
-    return place < size() && !is_summary(place) ? load_box(job.survivors.boxes, index(place)) : no_box();
-  }
-  __device__ const LabelEntry* shown_label(std::uint32_t place) const {
-    return is_summary(place) || !job.parts.labels ? nullptr : label_of(job, job.survivors.boxes, index(place));
-  }
-  /// What follows the label.
-  template <typename Text>
-  __device__ void put_tail(std::uint32_t place, Text& text) const {
-    const DeviceBoxes& boxes = job.survivors.boxes;
-    if (is_summary(place)) {
-      put_summary(text, job.summary.candidates ? *job.summary.candidates : 0, job.summary.survivors);
-      return;
-    }
-    const std::uint32_t i = index(place);
-    const LabelParts parts{job.parts.labels, job.parts.scores && boxes.scores, job.parts.counts && boxes.members};
-    put_numbers(text, parts, parts.scores ? boxes.scores[i] : 0, parts.counts ? boxes.members[i] : 0);
-  }
-  __device__ int length(std::uint32_t place) const {
-    const LabelEntry* label = shown_label(place);
-    CountedText text{label ? label->length : 0};
-    put_tail(place, text);
-    return text.length;
-  }
-  __device__ PixelBox background(std::uint32_t place, const PixelBox& pixels, int characters) const {
-    return is_summary(place) ? text_box(0, 0, characters, scale(place))
-                             : label_box(pixels, characters, job.scale, job.width);
-  }
-  /// The whole background; false if it does not touch the tile.
-  __device__ bool find(std::uint32_t place, const float4& box, PixelBox& whole) const {
-    PixelBox pixels{};
-    if (!is_summary(place) &&
-        (!find_pixels(job.survivors.boxes, box, pixels) || !is_visible(pixels, job.width, job.height)))
-      return false;
-    // Most are above or below the tile, whatever they say.
-    const PixelBox empty = background(place, pixels, 0);
-    if (empty.y1 >= tile.y2 || empty.y2 <= tile.y1)
-      return false;
-    const int characters = length(place);
-    whole = background(place, pixels, characters);
-    return characters > 0 && !is_empty(intersection(whole, tile));
-  }
-  __device__ bool touches(std::uint32_t place, const float4& box) const {
-    PixelBox whole;
-    return find(place, box, whole);
+  __device__ bool touches(std::uint32_t, const PixelBox& background) const {
+    return !is_empty(intersection(background, tile));
   }
   __device__ void make(Item& item) const {
     const std::uint32_t place = item.place;
-    PixelBox whole{};
-    find(place, load(place), whole);
-    item.background.set(tile, intersection(whole, tile));
-    item.x = whole.x1 - tile.x1;
-    item.y = whole.y1 - tile.y1;
-    item.scale = scale(place);
-    item.color = is_summary(place) ? unsigned{black} : color_of(job, job.survivors, index(place));
-    item.ink = job.ink_black >> item.color & 1 ? black : white;
-    const LabelEntry* label = shown_label(place);
-    item.label = label ? reinterpret_cast<const std::uint8_t*>(job.labels + job.label_count) + label->first : nullptr;
-    item.label_length = label ? label->length : 0;
-    item.tail_length = 0;
-    TailText tail{item};
-    put_tail(place, tail);
+    const Text& from = text(place);
+    item.background.set(tile, intersection(from.background, tile));
+    item.x = from.background.x1 - tile.x1;
+    item.y = from.background.y1 - tile.y1;
+    item.scale = (is_summary(place) ? summary_scale : 1) * job.scale;
+    item.color = from.color;
+    item.ink = job.ink_black >> from.color & 1 ? black : white;
+    item.label = from.label;
+    item.label_length = from.label_length;
+    item.tail_length = from.tail_length;
+    for (int i = 0; i < from.tail_length; ++i)
+      item.tail[i] = from.tail[i];
   }
 };
 
@@ -280,7 +168,7 @@ __device__ void paint_item(const PaintJob& job, const OutlineItem& item, StripPl
 
 /// Which row of a glyph's dots a row of pixels shows; glyph_height: none.
 __device__ inline int dot_row(const TextItem& item, int y) {
-  const int row = y < item.y ? -1 : (y - item.y) / item.scale - 1;
+  const int row = y < item.y ? -1 : (y - item.y) / item.scale;
   return row >= 0 && row < glyph_height ? row : glyph_height;
 }
 
@@ -290,8 +178,8 @@ struct Ink {
 
   /// Adds rows of a glyph whose first dot begins at a bit of the word.
   __device__ void add(std::uint64_t glyph, int upper_row, int lower_row, int begin, int scale) {
-    const unsigned upper_dots = upper_row < glyph_height ? static_cast<unsigned>(glyph >> 8 * upper_row) : 0;
-    const unsigned lower_dots = lower_row < glyph_height ? static_cast<unsigned>(glyph >> 8 * lower_row) : 0;
+    const unsigned upper_dots = upper_row < glyph_height ? static_cast<unsigned>(glyph >> glyph_width * upper_row) : 0;
+    const unsigned lower_dots = lower_row < glyph_height ? static_cast<unsigned>(glyph >> glyph_width * lower_row) : 0;
     unsigned before = low_bits(begin);
 #pragma unroll
     for (int column = 0; column < glyph_width; ++column) {
@@ -317,8 +205,7 @@ __device__ void paint_item(const PaintJob& job, const TextItem& item, StripPlace
   const int last = min((left + 31) / item.scale / glyph_advance, item.length() - 1);
   Ink ink{0, 0};
   for (int i = first; i <= last; ++i)
-    ink.add(job.font[item.glyph(i)], upper_row, lower_row, character_left({0, 0, 0, 0}, i, item.scale) - left,
-            item.scale);
+    ink.add(item.glyph(job, i), upper_row, lower_row, character_left({0, 0, 0, 0}, i, item.scale) - left, item.scale);
   strip.row[0].paint(upper & ink.upper, item.ink);
   strip.row[1].paint(lower & ink.lower, item.ink);
 }

@@ -5,8 +5,8 @@
  * scene.hpp: from detections to what is painted, in whole pixels.
  *
  * An outline lies inside its box: edges are rounded to the nearest pixel (a half goes up), and a box that would vanish
- * is one pixel wide or high. A box that leaves the frame loses the edges that are outside. A label stands on the box,
- * or hangs inside where the frame ends, and is moved to the left or right until it lies in the frame.
+ * is one pixel wide or high. A box that leaves the frame loses the edges that are outside. No label covers another:
+ * placement.hpp says where they stand, and which are left out.
  *
  * Order: candidates, outlines of survivors, their labels, summary. Survivors are painted from the last to the first, so
  * that the best-ranked lies on top.
@@ -20,13 +20,14 @@
 
 #include "canvas.hpp"
 #include "geometry.hpp"
+#include "placer.hpp"
 
 namespace crowd::draw {
 
 /** A box to draw. Boxes with a coordinate that is not finite, or with x2 <= x1 or y2 <= y1, are not drawn. */
 struct Detection {
   float x1, y1, x2, y2;  ///< pixels, half-open; may leave the frame
-  float score;           ///< NaN: none to show
+  float score;           ///< a probability, shown in percent, or any number, shown as it is; NaN: none to show
   int class_id;          ///< chooses the colour; negative: by the label
   unsigned members;      ///< candidates that this one stands for; 0: unknown
   const char* label;     ///< name of the class, UTF-8; may be null
@@ -41,14 +42,14 @@ struct Style {
   int font_scale = 0;           ///< pixels per dot of the font; 0: a 540th of the frame's height
   bool labels = true;
   bool scores = true;
-  bool counts = true;
+  bool counts = false;
   bool summary = false;
 };
 
 /** Numbers of the summary line. */
 struct Summary {
   unsigned candidates = 0;
-  std::optional<unsigned> survivors = {};  ///< left out if nobody asked for them
+  std::optional<unsigned> survivors = {};  ///< left out if it is not known
 };
 
 /** Builds lists of primitives, keeping its memory from frame to frame. */
@@ -61,15 +62,22 @@ class Scene {
  private:
   void add_fill(const PixelBox& pixels, std::uint32_t rgb);
   void add_outline(const Detection& box, int thickness, std::uint32_t rgb);
-  void add_label(const Detection& box, int scale, std::uint32_t rgb);
-  void add_summary(const Summary& summary, int scale);
-  void add_text(const PixelBox& background, int scale, std::uint32_t rgb);
-  void compose(const Style& style, const Detection& box);
+  void place_labels(const Style& style, std::span<const Detection> survivors, int scale, const PixelBox& taken);
+  void add_text(const PixelBox& background, std::span<const int> text, int scale, std::uint32_t rgb);
+
+  /** A label that has found its place. */
+  struct Label {
+    PixelBox background;
+    std::size_t first, length;  ///< of its text
+    std::uint32_t rgb;
+  };
 
   int width_ = 0;
   int height_ = 0;
   std::vector<Primitive> primitives_;
-  std::vector<int> text_;  ///< glyph indices of the label being made
+  LabelPlacer placer_;
+  std::vector<Label> labels_;  ///< the best-ranked first
+  std::vector<int> text_;      ///< glyph indices of all labels
 };
 
 /** The colour of a class, 0xRRGGBB. */

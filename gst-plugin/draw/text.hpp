@@ -13,11 +13,13 @@
 #include <cstdint>
 #include <cstring>
 
+#include "confidence.hpp"
 #include "host_device.hpp"
+#include "utf8.hpp"
 
 namespace crowd::draw {
 
-/** Of a label, characters; metadata may hold any text. */
+/** Of a label, characters; metadata may hold any text. What follows the class's name is shorter than 40. */
 constexpr std::size_t longest_text = 256;
 
 /** Which parts a label has. */
@@ -25,21 +27,11 @@ struct LabelParts {
   bool labels, scores, counts;
 };
 
-/** Bytes of the UTF-8 character that begins with `lead`; broken text counts byte by byte. */
-constexpr std::size_t character_bytes(unsigned char lead) {
-  return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-}
-
-/** Calls `take` with the first byte of each character of a text, as far as it is shown. */
+/** Calls `take` with each character of a UTF-8 text, as far as it is shown. */
 template <typename Take>
 void for_each_character(const char* utf8, const Take& take) {
-  const std::size_t bytes = std::strlen(utf8);
-  std::size_t taken = 0;
-  for (std::size_t i = 0; i < bytes && taken < longest_text; taken++) {
-    const auto lead = static_cast<unsigned char>(utf8[i]);
-    take(lead);
-    i += character_bytes(lead);
-  }
+  for (std::size_t taken = 0; *utf8 && taken < longest_text; taken++)
+    take(next_character(utf8));
 }
 
 template <typename Text>
@@ -83,13 +75,34 @@ CROWD_HD void put_score(Text& text, float score) {
   text.put(static_cast<char>('0' + hundredths % 10));
 }
 
-/** What follows the class's name, if any, in a label. `score`: none if not finite; `members`: none if 0. */
+/** A probability, from 0 to 1, in whole percent, halves up. */
 template <typename Text>
-CROWD_HD void put_numbers(Text& text, const LabelParts& parts, float score, std::uint32_t members) {
-  if (parts.scores && is_finite(score)) {
+CROWD_HD void put_percent(Text& text, float probability) {
+  // Exact where a half is possible: those floats are multiples of 2^-40.
+  constexpr int bits = 40;
+  const auto parts = static_cast<std::uint64_t>(static_cast<double>(probability) * (std::uint64_t{1} << bits));
+  put_number(text, static_cast<std::uint32_t>((parts * 100 + (std::uint64_t{1} << (bits - 1))) >> bits));
+  put_words(text, " %");
+}
+
+/** What is shown of a score: its confidence, or itself where it has no calibration. */
+CROWD_HD inline float shown_score(float score, Calibration calibration) {
+  return calibration.slope == 0 ? score : confidence_of(score, calibration);
+}
+
+/**
+ * What follows the class's name, if any, in a label. `confidence`: in percent from 0 to 1; what lies outside is the
+ * score of a detector that knows no probabilities, and is shown as it is; none if not finite. `members`: none if 0.
+ */
+template <typename Text>
+CROWD_HD void put_numbers(Text& text, const LabelParts& parts, float confidence, std::uint32_t members) {
+  if (parts.scores && is_finite(confidence)) {
     if (!text.empty())
       text.put(' ');
-    put_score(text, score);
+    if (confidence >= 0 && confidence <= 1)
+      put_percent(text, confidence);
+    else
+      put_score(text, confidence);
   }
   if (parts.counts && members > 0) {
     if (!text.empty())
@@ -99,7 +112,7 @@ CROWD_HD void put_numbers(Text& text, const LabelParts& parts, float score, std:
   }
 }
 
-/** `survivors`: null if nobody asked for them. */
+/** `survivors`: null if it is not known. */
 template <typename Text>
 CROWD_HD void put_summary(Text& text, std::uint32_t candidates, const std::uint32_t* survivors) {
   put_number(text, candidates);
