@@ -56,6 +56,13 @@ std::unique_ptr<GOptionContext, decltype(&g_option_context_free)> make_context(R
                                "Runs a pipeline in the language of gst-launch-1.0, says once a second how many\n"
                                "candidates crowdnms sees and how many survive, and sums up at the end.\n"
                                "Ctrl-C ends the stream and finishes files; a second one stops at once.");
+  g_option_context_set_description(context,
+                                   "What elements of gst-crowd could not do is listed at the end as lost, with the\n"
+                                   "element's name; the first of each kind is told in a warning when it happens.\n"
+                                   "\n"
+                                   "Exit status: 0 at the end of the stream, also if something was lost; 1 after an\n"
+                                   "error; 2 if the command line is wrong; 3 at the end of the stream if one of these\n"
+                                   "elements failed on every frame that it got.");
   g_option_context_add_main_entries(context, entries, nullptr);
   g_option_context_add_group(context, gst_init_get_option_group());
   return {context, g_option_context_free};

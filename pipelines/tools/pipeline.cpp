@@ -56,6 +56,13 @@ GstPadProbeReturn count_down(GstPad* pad, GstPadProbeInfo* info, gpointer left) 
   return GST_PAD_PROBE_HANDLED;
 }
 
+/** What a message's debug text tells, with a blank before it. It begins with a line that says where in the source the
+ *  message was posted. */
+std::string detail_of(const gchar* debug) {
+  const char* detail = debug ? std::strchr(debug, '\n') : nullptr;
+  return detail ? std::string(" ") + (detail + 1) : "";
+}
+
 void delete_count(gpointer count) {
   delete static_cast<std::uint64_t*>(count);
 }
@@ -97,6 +104,20 @@ GstElement* find_element(GstBin* pipeline, const char* factory) {
                   [factory](GstElement* element) { return made_by(element, factory); });
 }
 
+void for_each_element(GstBin* pipeline, const std::function<void(GstElement*)>& visit) {
+  std::vector<GstElement*> elements;
+  GstElement* none = first_of(gst_bin_iterate_recurse(pipeline), [&elements](GstElement* element) {
+    elements.push_back(GST_ELEMENT(gst_object_ref(element)));
+    return false;
+  });
+  gst_clear_object(&none);
+  std::reverse(elements.begin(), elements.end());
+  for (GstElement* element : elements) {
+    visit(element);
+    gst_object_unref(element);
+  }
+}
+
 GstElement* any_sink(GstBin* pipeline) {
   return first_of(gst_bin_iterate_sinks(pipeline), [](GstElement*) { return true; });
 }
@@ -130,14 +151,19 @@ bool play_to_end(const char* program, GstElement* pipeline) {
   return ended;
 }
 
+void print_warning(const char* program, GstMessage* message) {
+  g_autoptr(GError) warning = nullptr;
+  g_autofree gchar* debug = nullptr;
+  gst_message_parse_warning(message, &warning, &debug);
+  g_printerr("%s: warning: %s: %s%s\n", program, GST_MESSAGE_SRC_NAME(message), warning->message,
+             detail_of(debug).c_str());
+}
+
 void print_error(const char* program, GstMessage* message) {
   g_autoptr(GError) error = nullptr;
   g_autofree gchar* debug = nullptr;
   gst_message_parse_error(message, &error, &debug);
-  // GStreamer's debug text begins with a line that says where in the source the error was posted.
-  const char* detail = debug ? std::strchr(debug, '\n') : nullptr;
-  g_printerr("%s: %s: %s%s%s\n", program, GST_MESSAGE_SRC_NAME(message), error->message, detail ? " " : "",
-             detail ? detail + 1 : "");
+  g_printerr("%s: %s: %s%s\n", program, GST_MESSAGE_SRC_NAME(message), error->message, detail_of(debug).c_str());
   if (!g_getenv("GST_DEBUG"))
     g_printerr("%s: GST_DEBUG=3 tells more\n", program);
 }

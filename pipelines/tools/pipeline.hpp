@@ -6,6 +6,7 @@
 #include <gst/gst.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ GstElement* parse_pipeline(const char* program, const std::vector<std::string>& 
 /** The first element of the pipeline that a factory made, from the sink up (transfer full, nullable). */
 GstElement* find_element(GstBin* pipeline, const char* factory);
 
+/** Calls `visit` with every element of the pipeline, those that were added first before others. */
+void for_each_element(GstBin* pipeline, const std::function<void(GstElement*)>& visit);
+
 /** One of the sinks of the pipeline (transfer full, nullable). */
 GstElement* any_sink(GstBin* pipeline);
 
@@ -33,6 +37,9 @@ void end_after(GstPad* pad, std::uint64_t frames);
 
 /** Plays the pipeline to the end of its stream and stops it. False if an element failed, which is printed. */
 bool play_to_end(const char* program, GstElement* pipeline);
+
+/** Prints a warning of a bus in the name of `program`. */
+void print_warning(const char* program, GstMessage* message);
 
 /** Prints an error message of a bus in the name of `program`, and how to learn more. */
 void print_error(const char* program, GstMessage* message);

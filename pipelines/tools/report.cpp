@@ -63,27 +63,29 @@ std::optional<std::uint64_t> frames_in(GstElement* element, gint64 duration) {
                                      static_cast<guint64>(denominator) * GST_SECOND);
 }
 
-/** What did not make it through, each kind with its remedy where there is one. */
-std::string losses(const GstStructure* stats) {
-  struct Loss {
-    const char* field;
-    const char* text;
-  };
-  constexpr Loss kLosses[] = {{"invalid", "%llu invalid"},
-                              {"overflow", "%llu over max-candidates"},
-                              {"clipped", "%llu survivors over max-detections"},
-                              {"broken-metas", "%llu broken metas"}};
-  std::string text;
-  for (const Loss& loss : kLosses) {
-    const std::uint64_t count = count_of(stats, loss.field);
-    if (count > 0)
-      text += (text.empty() ? "" : ", ") + format(loss.text, static_cast<unsigned long long>(count));
-  }
-  return text.empty() ? "nothing" : text;
-}
-
 std::uint64_t nms_quantile(const Tally& tally, double share) {
   return std::min(tally.nms_times.quantile(share), tally.most.nms_ns);
+}
+
+std::string last_nms(const Tally& tally) {
+  return tally.last.on_device ? "on the device" : format("%.3f ms", ms(tally.last.nms_ns));
+}
+
+/** Of frames clustered in system memory, of those in CUDA memory, or a line of each. */
+std::string nms_times(const Tally& tally, const GstStructure* stats) {
+  const std::string backend = text_of(stats, "backend");
+  std::string text;
+  if (tally.frames_on_device < tally.frames || tally.frames == 0)
+    text = format("nms         median %.3f ms, 99 %% within %.3f ms, longest %.3f ms, backend %s\n",
+                  ms(nms_quantile(tally, 0.5)), ms(nms_quantile(tally, 0.99)), ms(tally.most.nms_ns), backend.c_str());
+  if (tally.frames_on_device == 0)
+    return text;
+  const std::uint64_t timed = count_of(stats, "device-frames-timed");
+  if (timed == 0)
+    return text + "nms         on the device, too few frames to be timed, backend " + backend + "\n";
+  return text + format("nms         on the device %.3f ms a frame, mean of %llu timed, backend %s\n",
+                       mean(count_of(stats, "device-time"), timed) / kNsPerMs, static_cast<unsigned long long>(timed),
+                       backend.c_str());
 }
 
 }  // namespace
@@ -91,7 +93,10 @@ std::uint64_t nms_quantile(const Tally& tally, double share) {
 std::optional<FrameCounts> read_frame_counts(const GstStructure* message) {
   if (!message || !gst_structure_has_name(message, "crowdnms"))
     return std::nullopt;
-  return FrameCounts{count_of(message, "candidates"), count_of(message, "survivors"), count_of(message, "nms-time")};
+  gboolean on_device = FALSE;
+  gst_structure_get_boolean(message, "on-device", &on_device);
+  return FrameCounts{count_of(message, "candidates"), count_of(message, "survivors"), count_of(message, "nms-time"),
+                     on_device != FALSE};
 }
 
 Progress query_progress(GstElement* element, std::uint64_t frames, std::optional<std::uint64_t> limit) {
@@ -115,9 +120,9 @@ std::string progress_line(const Tally* tally, const Progress& progress, double f
     line = format("frame %5llu", static_cast<unsigned long long>(tally->frames));
     if (progress.frames)
       line += format("/%llu", static_cast<unsigned long long>(*progress.frames));
-    line += format("  candidates %5llu  survivors %4llu  nms %.3f ms  %.1f fps",
+    line += format("  candidates %5llu  survivors %4llu  nms %s  %.1f fps",
                    static_cast<unsigned long long>(tally->last.candidates),
-                   static_cast<unsigned long long>(tally->last.survivors), ms(tally->last.nms_ns), fps);
+                   static_cast<unsigned long long>(tally->last.survivors), last_nms(*tally).c_str(), fps);
   } else {
     line = "playing since " + duration_text(seconds);
   }
@@ -129,7 +134,8 @@ std::string progress_line(const Tally* tally, const Progress& progress, double f
   return line;
 }
 
-std::string summary(const Tally& tally, const GstStructure* stats, double seconds, bool interrupted) {
+std::string summary(const Tally& tally, const GstStructure* stats, const Losses& losses, double seconds,
+                    bool interrupted) {
   const auto frames = static_cast<unsigned long long>(tally.frames);
   std::string text;
   if (stats) {
@@ -137,11 +143,10 @@ std::string summary(const Tally& tally, const GstStructure* stats, double second
                    static_cast<unsigned long long>(tally.most.candidates));
     text += format("survivors   %.1f a frame, at most %llu\n", mean(tally.total.survivors, tally.frames),
                    static_cast<unsigned long long>(tally.most.survivors));
-    text += format("nms         median %.3f ms, 99 %% within %.3f ms, longest %.3f ms, backend %s\n",
-                   ms(nms_quantile(tally, 0.5)), ms(nms_quantile(tally, 0.99)), ms(tally.most.nms_ns),
-                   text_of(stats, "backend").c_str());
-    text += "lost        " + losses(stats) + "\n";
+    text += nms_times(tally, stats);
   }
+  if (losses.known())
+    text += "lost        " + losses.text() + "\n";
   text += format("time        %.1f s", seconds);
   if (tally.frames > 0)
     text += format(", %.1f fps", static_cast<double>(tally.frames) / seconds);

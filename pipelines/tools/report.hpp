@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "losses.hpp"
 #include "tally.hpp"
 
 namespace crowd {
@@ -31,6 +32,7 @@ Progress query_progress(GstElement* element, std::uint64_t frames, std::optional
 std::string progress_line(const Tally* tally, const Progress& progress, double fps, double seconds);
 
 /** Some lines on a whole run, the last of them its outcome. stats: the property of crowdnms, null without one. */
-std::string summary(const Tally& tally, const GstStructure* stats, double seconds, bool interrupted);
+std::string summary(const Tally& tally, const GstStructure* stats, const Losses& losses, double seconds,
+                    bool interrupted);
 
 }  // namespace crowd

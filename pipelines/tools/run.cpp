@@ -10,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "losses.hpp"
 #include "pipeline.hpp"
 #include "report.hpp"
 
@@ -18,6 +19,8 @@ namespace {
 
 constexpr char kProgram[] = "crowd-launch";
 constexpr guint kSecondMs = 1000;
+constexpr int kError = 1;
+constexpr int kFailedThroughout = 3;
 
 }  // namespace
 
@@ -73,14 +76,13 @@ int Run::play() {
   gst_element_set_state(pipeline_, starts_elsewhere() ? GST_STATE_PAUSED : GST_STATE_PLAYING);
   g_main_loop_run(loop_);
 
-  if (!failed_)
-    print_summary();
+  const int status = failed_ ? kError : print_summary();
   gst_element_set_state(pipeline_, GST_STATE_NULL);
   for (guint timer : timers)
     g_source_remove(timer);
   gst_bus_remove_watch(bus);
   gst_object_unref(bus);
-  return failed_ ? 1 : 0;
+  return status;
 }
 
 gboolean Run::on_message(GstBus*, GstMessage* message, gpointer self) {
@@ -96,12 +98,9 @@ void Run::take_message(GstMessage* message) {
     case GST_MESSAGE_ERROR:
       take_error(message);
       break;
-    case GST_MESSAGE_WARNING: {
-      g_autoptr(GError) warning = nullptr;
-      gst_message_parse_warning(message, &warning, nullptr);
-      g_printerr("%s: warning: %s: %s\n", kProgram, GST_MESSAGE_SRC_NAME(message), warning->message);
+    case GST_MESSAGE_WARNING:
+      print_warning(kProgram, message);
       break;
-    }
     case GST_MESSAGE_ELEMENT:
       if (nms_ && GST_MESSAGE_SRC(message) == GST_OBJECT(nms_))
         if (const auto counts = read_frame_counts(gst_message_get_structure(message)))
@@ -202,13 +201,18 @@ void Run::print_progress() {
   g_print("%s\n", line.c_str());
 }
 
-void Run::print_summary() const {
+/** Returns the exit status. */
+int Run::print_summary() const {
   GstStructure* stats = nullptr;
   if (nms_)
     g_object_get(nms_, "stats", &stats, nullptr);
-  g_print("%s", summary(tally_, stats, seconds(), interrupted_).c_str());
+  const Losses losses = read_losses(GST_BIN(pipeline_));
+  g_print("%s", summary(tally_, stats, losses, seconds(), interrupted_).c_str());
   if (stats)
     gst_structure_free(stats);
+  for (const std::string& name : losses.failed())
+    g_printerr("%s: %s failed on every frame, see its warning\n", kProgram, name.c_str());
+  return losses.failed().empty() ? 0 : kFailedThroughout;
 }
 
 }  // namespace crowd

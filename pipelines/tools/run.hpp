@@ -28,7 +28,8 @@ class Run {
   /** Sets the sweeps up; what is wrong with them, if anything is. */
   std::optional<std::string> prepare();
 
-  /** Plays until it is over; the exit status: 0 at the end of the stream, 1 after an error. */
+  /** Plays until it is over; the exit status: 0 at the end of the stream, 1 after an error, 3 at the end of the
+   *  stream if an element of ours failed on every frame. */
   int play();
 
  private:
@@ -45,7 +46,7 @@ class Run {
   void fail(const char* text);
   double seconds() const;
   void print_progress();
-  void print_summary() const;
+  int print_summary() const;
 
   GstElement* pipeline_;
   GstElement* nms_;  // the first crowdnms of the pipeline, or null

@@ -42,7 +42,10 @@ void Tally::add(const FrameCounts& frame) {
   most.candidates = std::max(most.candidates, frame.candidates);
   most.survivors = std::max(most.survivors, frame.survivors);
   most.nms_ns = std::max(most.nms_ns, frame.nms_ns);
-  nms_times.add(frame.nms_ns);
+  if (frame.on_device)
+    frames_on_device++;
+  else
+    nms_times.add(frame.nms_ns);
 }
 
 }  // namespace crowd

@@ -28,6 +28,7 @@ struct FrameCounts {
   std::uint64_t candidates = 0;
   std::uint64_t survivors = 0;
   std::uint64_t nms_ns = 0;
+  bool on_device = false;  // clustered in CUDA memory: nms_ns is 0
 };
 
 /** Sums over the frames of a run. */
@@ -36,7 +37,8 @@ struct Tally {
   FrameCounts last;
   FrameCounts total;
   FrameCounts most;
-  DurationHistogram nms_times;
+  std::uint64_t frames_on_device = 0;
+  DurationHistogram nms_times;  // of the others
 
   void add(const FrameCounts& frame);
 };
