@@ -38,6 +38,16 @@ class NmsHarness {
     return Ref<GstBuffer>(gst_harness_try_pull(harness_.get()));
   }
 
+  /// Stops it and starts it anew, for frames of 640 x 480.
+  void restart() {
+    gst_element_set_state(element(), GST_STATE_READY);
+    gst_element_set_state(element(), GST_STATE_PLAYING);
+    set_caps(video_caps(640, 480));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    gst_harness_push_event(harness(), gst_event_new_segment(&segment));
+  }
+
   /// A frame of 640 x 480 with these candidates as boxes.
   Ref<GstBuffer> pass(std::span<const Candidate> candidates, BoxesOptions options = {}) {
     Ref<GstBuffer> buffer = make_frame(640, 480);

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <random>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "draw/canvas.hpp"
@@ -17,9 +18,9 @@
 
 namespace crowd::test {
 
-inline const char* const drawn_formats[] = {"NV12", "NV21", "I420", "YV12", "Y42B", "Y444", "YUY2",
-                                            "UYVY", "RGB",  "BGR",  "RGBA", "BGRA", "ARGB", "ABGR",
-                                            "RGBx", "BGRx", "xRGB", "xBGR", "GRAY8"};
+inline const char* const drawn_formats[] = {"NV12", "NV21",      "I420",      "YV12", "Y42B", "NV16", "Y444", "YUY2",
+                                            "UYVY", "P010_10LE", "I420_10LE", "RGB",  "BGR",  "RGBA", "BGRA", "ARGB",
+                                            "ABGR", "RGBx",      "BGRx",      "xRGB", "xBGR", "GRAY8"};
 
 inline GstVideoInfo video_info(const char* format, unsigned width, unsigned height) {
   GstVideoInfo info;
@@ -60,7 +61,7 @@ inline bool covers(const draw::Primitive& p, std::int64_t x, std::int64_t y) {
   if (p.kind == draw::Primitive::fill)
     return x >= p.x1 && x < p.x2 && y >= p.y1 && y < p.y2;
   const std::int64_t column = x - p.x1, row = y - p.y1;
-  return column >= 0 && row >= 0 && column < 5 * p.scale && row < 8 * p.scale &&
+  return column >= 0 && row >= 0 && column < 5 * p.scale && row < draw::glyph_height * p.scale &&
          draw::has_ink(draw::glyphs()[static_cast<std::size_t>(p.code)], static_cast<int>(column / p.scale),
                        static_cast<int>(row / p.scale));
 }
@@ -72,7 +73,7 @@ inline void paint_plainly(GstVideoFrame& frame, std::span<const draw::Primitive>
   for (int c = 0; c < static_cast<int>(GST_VIDEO_FRAME_N_COMPONENTS(&frame)); c++) {
     const int w = 1 << GST_VIDEO_FORMAT_INFO_W_SUB(frame.info.finfo, c);
     const int h = 1 << GST_VIDEO_FORMAT_INFO_H_SUB(frame.info.finfo, c);
-    const bool takes_glyphs = colours.rgb ? c < 3 : c == 0;
+    const bool takes_glyphs = colours.rgb || c == 0;
     for (int y = 0; y < height; y += h)
       for (int x = 0; x < width; x += w)
         for (const auto& p : primitives) {
@@ -80,12 +81,30 @@ inline void paint_plainly(GstVideoFrame& frame, std::span<const draw::Primitive>
           for (int py = y; py < std::min(y + h, height); py++)
             for (int px = x; px < std::min(x + w, width); px++)
               covered |= covers(p, px, py) && (p.kind == draw::Primitive::fill || takes_glyphs);
-          if (covered)
-            GST_VIDEO_FRAME_COMP_DATA(&frame, c)
-          [y / h * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) + x / w * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c)] =
-              draw::encode(p.rgb, colours)[static_cast<std::size_t>(c)];
+          if (!covered)
+            continue;
+          auto* sample = static_cast<std::uint8_t*>(GST_VIDEO_FRAME_COMP_DATA(&frame, c)) +
+                         y / h * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) +
+                         x / w * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c);
+          const unsigned value = unsigned{draw::encode(p.rgb, colours)[static_cast<std::size_t>(c)]}
+                                 << GST_VIDEO_FORMAT_INFO_SHIFT(frame.info.finfo, c);
+          sample[0] = static_cast<std::uint8_t>(value);
+          if (GST_VIDEO_FORMAT_INFO_DEPTH(frame.info.finfo, c) > 8)
+            sample[1] = static_cast<std::uint8_t>(value >> 8);
         }
   }
+}
+
+/// The rows of a grey picture after painting: '.' where nothing was, '#' white, '@' black.
+inline std::vector<std::string> rows_of(int width, int height, std::span<const draw::Primitive> primitives) {
+  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(width * height), 77);
+  draw::Canvas canvas{width, height, 1, 1, {false, true, 2990, 1140}, {}};
+  canvas.component[0] = {pixels.data(), width, 1, 0, 0};
+  draw::paint(canvas, primitives);
+  std::vector<std::string> rows(static_cast<std::size_t>(height));
+  for (std::size_t i = 0; i < pixels.size(); i++)
+    rows[i / static_cast<std::size_t>(width)] += pixels[i] == 77 ? '.' : pixels[i] == 255 ? '#' : '@';
+  return rows;
 }
 
 }  // namespace crowd::test

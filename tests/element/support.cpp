@@ -91,7 +91,12 @@ void add_boxes(GstBuffer* buffer, std::span<const Candidate> candidates, const B
   }
   *map.count = options.count.value_or(n);
   gst_crowd_boxes_unmap(&map);
-  gst_buffer_add_crowd_boxes_meta(buffer, memory, capacity, options.frame_width, options.frame_height, options.labels);
+  GstCrowdBoxesMeta* meta = gst_buffer_add_crowd_boxes_meta(buffer, memory, capacity, options.frame_width,
+                                                            options.frame_height, options.labels);
+  if (options.placement)
+    meta->placement = *options.placement;
+  meta->confidence_slope = options.confidence_slope;
+  meta->confidence_offset = options.confidence_offset;
 }
 
 std::vector<Roi> rois(GstBuffer* buffer) {
@@ -123,6 +128,26 @@ std::string message_text(GstMessage* message) {
   return text;
 }
 
+std::vector<std::string> take_warnings(GstBus* bus) {
+  std::vector<std::string> texts;
+  while (const Ref<GstMessage> message = pop_message(bus, GST_MESSAGE_WARNING))
+    texts.push_back(message_text(message.get()));
+  return texts;
+}
+
+ElementBus::ElementBus(GstElement* element) : element_(GST_ELEMENT(gst_object_ref(element))) {
+  gst_element_set_bus(element, bus_.get());
+}
+
+// Messages on the bus refer to the element, and the element to the bus.
+ElementBus::~ElementBus() {
+  gst_element_set_bus(element_.get(), nullptr);
+}
+
+std::vector<std::string> ElementBus::warnings() {
+  return take_warnings(bus_.get());
+}
+
 void expect_documented_properties(const char* element_name) {
   const Ref<GstElement> element(gst_element_factory_make(element_name, nullptr));
   ASSERT_NE(element, nullptr) << element_name;
@@ -143,10 +168,25 @@ void expect_documented_properties(const char* element_name) {
   g_free(specs);
 }
 
+void expect_remedy(const char* element_name, const char* caps, const char* remedy) {
+  const Ref<GstHarness> harness(gst_harness_new(element_name));
+  const Ref<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(harness->element, bus.get());
+  gst_harness_set_src_caps_str(harness.get(), caps);
+  const auto message = pop_message(bus.get(), GST_MESSAGE_ERROR);
+  const std::string text = message ? message_text(message.get()) : "";
+  if (*remedy)
+    EXPECT_NE(text.find(remedy), std::string::npos) << caps << ": " << text;
+  else
+    EXPECT_EQ(text, "") << caps;
+  EXPECT_EQ(pop_message(bus.get(), GST_MESSAGE_ERROR), nullptr) << caps;
+  gst_element_set_bus(harness->element, nullptr);
+}
+
 void expect_refused(GstElement* element, const char* property, double value) {
   static int complaints;
   complaints = 0;
-  gfloat before, after;
+  gdouble before = 0, after = 0;
   g_object_get(element, property, &before, nullptr);
   // A warning in GLib 2.74, a critical one in 2.84, which G_DEBUG makes fatal.
   const GLogLevelFlags fatal = g_log_set_always_fatal(G_LOG_LEVEL_ERROR);

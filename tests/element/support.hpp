@@ -6,6 +6,7 @@
 #pragma once
 
 #include <gst/check/gstharness.h>
+#include <gst/crowd/gstcrowdboxesmeta.h>
 #include <gst/gst.h>
 
 #include <cstdint>
@@ -78,6 +79,8 @@ struct BoxesOptions {
   std::optional<unsigned> capacity = {};    ///< of the memory; default: as many as there are candidates
   std::optional<std::uint32_t> count = {};  ///< what the memory says; default: as many as there are candidates
   GPtrArray* labels = nullptr;
+  std::optional<GstCrowdBoxesPlacement> placement = {};
+  float confidence_slope = 0, confidence_offset = 0;
 };
 
 /// Attaches candidates as a GstCrowdBoxesMeta.
@@ -108,9 +111,32 @@ Ref<GstMessage> pop_message(GstBus* bus, GstMessageType type);
 /// Text of an error or warning message, with its debug string.
 std::string message_text(GstMessage* message);
 
+/// The bus of an element that is in no pipeline, while it lives.
+class ElementBus {
+ public:
+  explicit ElementBus(GstElement* element);
+  ~ElementBus();
+  ElementBus(const ElementBus&) = delete;
+  ElementBus& operator=(const ElementBus&) = delete;
+
+  /// Texts of the warnings since the last call.
+  std::vector<std::string> warnings();
+
+ private:
+  Ref<GstBus> bus_{gst_bus_new()};
+  Ref<GstElement> element_;
+};
+
+/// Takes the warnings off a bus and gives their texts.
+std::vector<std::string> take_warnings(GstBus* bus);
+
 /// Fails the test for each own property without nick or blurb, and each number whose blurb names neither unit nor range
 /// (its first sentence must be more than the nick).
 void expect_documented_properties(const char* element_name);
+
+/// Fails the test unless an element that gets these caps posts one error, whose text has `remedy` in it; none if that
+/// is empty.
+void expect_remedy(const char* element_name, const char* caps, const char* remedy);
 
 /// Fails the test unless GLib refuses this value for a float property, with one complaint, and leaves the property as
 /// it is.

@@ -3,110 +3,17 @@
 
 #include <gmock/gmock.h>
 #include <gst/crowd/gstcrowdboxesmeta.h>
-#include <gst/video/video.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <fstream>
-#include <numeric>
 
-#include "pictures.hpp"
-#include "support.hpp"
+#include "crowddetect_support.hpp"
 #include "temporary_file.hpp"
 
 namespace {
 
 using namespace crowd::test;
 using testing::HasSubstr;
-
-constexpr unsigned width = 640;
-constexpr unsigned height = 480;
-
-std::string caps_of(const char* format, unsigned w = width, unsigned h = height) {
-  return std::string("video/x-raw,format=") + format + ",width=" + std::to_string(w) + ",height=" + std::to_string(h) +
-         ",framerate=25/1";
-}
-
-/// The picture as a frame of the format: grey, since luma is all that is searched.
-Ref<GstBuffer> frame_of(const cv::Mat& picture, const char* format) {
-  GstVideoInfo info;
-  gst_video_info_set_format(&info, gst_video_format_from_string(format), static_cast<guint>(picture.cols),
-                            static_cast<guint>(picture.rows));
-  Ref<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, info.size, nullptr));
-  gst_buffer_memset(buffer.get(), 0, 128, info.size);
-  GstVideoFrame frame;
-  EXPECT_TRUE(gst_video_frame_map(&frame, &info, buffer.get(), GST_MAP_WRITE));
-  const int components = GST_VIDEO_INFO_IS_RGB(&info) ? 3 : 1;
-  for (int c = 0; c < components; c++)
-    for (int y = 0; y < picture.rows; y++)
-      for (int x = 0; x < picture.cols; x++)
-        GST_VIDEO_FRAME_COMP_DATA(&frame, c)
-  [y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) + x * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c)] =
-      picture.at<std::uint8_t>(y, x);
-  gst_video_frame_unmap(&frame);
-  return buffer;
-}
-
-struct Found {
-  std::vector<Candidate> candidates;
-  std::uint32_t count = 0;
-  unsigned capacity = 0, frame_width = 0, frame_height = 0;
-  std::string label;
-};
-
-Found read(GstBuffer* buffer) {
-  EXPECT_EQ(count_metas(buffer, GST_CROWD_BOXES_META_API_TYPE), 1u);
-  Found found;
-  const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer);
-  GstCrowdBoxesMap map;
-  if (!meta || !gst_crowd_boxes_map_memory(&map, meta->memory, meta->capacity, GST_MAP_READ)) {
-    ADD_FAILURE() << "no candidates";
-    return found;
-  }
-  found.count = *map.count;
-  found.capacity = meta->capacity;
-  found.frame_width = meta->frame_width;
-  found.frame_height = meta->frame_height;
-  found.label = static_cast<const char*>(g_ptr_array_index(meta->labels, 0));
-  for (guint i = 0; i < std::min(found.count, found.capacity); i++)
-    found.candidates.push_back(
-        {map.boxes[i].x1, map.boxes[i].y1, map.boxes[i].x2, map.boxes[i].y2, map.scores[i], map.classes[i]});
-  gst_crowd_boxes_unmap(&map);
-  return found;
-}
-
-bool equal(const std::vector<Candidate>& a, const std::vector<Candidate>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Candidate& p, const Candidate& q) {
-    return std::tie(p.x1, p.y1, p.x2, p.y2, p.score, p.class_id) ==
-           std::tie(q.x1, q.y1, q.x2, q.y2, q.score, q.class_id);
-  });
-}
-
-Ref<GstHarness> harness_of(const std::string& properties, const std::string& caps = caps_of("GRAY8")) {
-  Ref<GstHarness> harness(gst_harness_new_parse(("crowddetect " + properties).c_str()));
-  gst_harness_set_src_caps_str(harness.get(), caps.c_str());
-  return harness;
-}
-
-Ref<GstBuffer> pass(const Ref<GstHarness>& harness, Ref<GstBuffer> buffer) {
-  return Ref<GstBuffer>(gst_harness_push_and_pull(harness.get(), buffer.release()));
-}
-
-Ref<GstElement> element_of(const Ref<GstHarness>& harness) {
-  return Ref<GstElement>(gst_harness_find_element(harness.get(), "crowddetect"));
-}
-
-guint64 stat(const Ref<GstHarness>& harness, const char* field) {
-  GstStructure* stats = nullptr;
-  g_object_get(element_of(harness).get(), "stats", &stats, nullptr);
-  const Ref<GstStructure> owned(stats);
-  guint64 value = G_MAXUINT64;
-  EXPECT_TRUE(gst_structure_get_uint64(stats, field, &value)) << field;
-  return value;
-}
-
-// Wide steps: these tests are about the element, not about the detector.
-const std::string quick = "scale-factor=1.2 min-size=128 ";
 
 TEST(crowddetect, attaches_candidates_to_each_frame) {
   const auto harness = harness_of(quick);
@@ -135,21 +42,22 @@ TEST(crowddetect, attaches_an_empty_meta_where_there_is_nobody) {
 
 TEST(crowddetect, replaces_candidates_and_warns_once) {
   const auto harness = harness_of(quick);
-  const LogCounter warnings("crowddetect", GST_LEVEL_WARNING);
+  ElementBus bus(element_of(harness).get());
   for (int i = 0; i < 2; i++) {
     auto in = frame_of(cv::Mat(height, width, CV_8UC1, cv::Scalar(128)), "GRAY8");
     const Candidate other[] = {{1, 2, 3, 4, 0.5f}};
     add_boxes(in.get(), other, {.frame_width = width, .frame_height = height});
     EXPECT_EQ(read(pass(harness, std::move(in)).get()).count, 0u);
   }
-  EXPECT_EQ(warnings.count(), 1u);
+  EXPECT_THAT(bus.warnings(), testing::ElementsAre(HasSubstr("one source of candidates")));
 }
 
 TEST(crowddetect, finds_the_same_in_every_format) {
   const auto grey = harness_of(quick);
   const auto expected = read(pass(grey, frame_of(picture_of_people(), "GRAY8")).get());
-  for (const char* format : {"NV12", "NV21", "I420", "YV12", "Y42B", "Y444", "YUY2", "UYVY", "BGR", "RGB", "BGRx",
-                             "RGBx", "BGRA", "RGBA", "xBGR", "xRGB", "ABGR", "ARGB"}) {
+  for (const char* format :
+       {"NV12", "NV21", "NV16", "I420", "YV12", "Y42B", "Y444", "YUY2", "UYVY", "P010_10LE", "I420_10LE",
+        "BGR",  "RGB",  "BGRx", "RGBx", "BGRA", "RGBA", "xBGR", "xRGB", "ABGR", "ARGB"}) {
     const auto harness = harness_of(quick, caps_of(format));
     const auto out = pass(harness, frame_of(picture_of_people(), format));
     ASSERT_NE(out, nullptr) << format;
@@ -332,6 +240,12 @@ TEST(crowddetect, names_a_missing_cascade_and_the_remedy) {
                              HasSubstr("property cascade")));
 }
 
+TEST(crowddetect, refuses_a_cascade_that_people_would_not_run) {
+  for (const char* properties : {"cascade=/nowhere/face.xml", "detector=people cascade=/nowhere/face.xml"})
+    EXPECT_THAT(start_error(properties),
+                testing::AllOf(HasSubstr("/nowhere/face.xml"), HasSubstr("detector=face-haar"), HasSubstr("unset")));
+}
+
 TEST(crowddetect, names_a_file_that_is_no_cascade) {
   const std::string path = crowd::test::temporary_path(".xml");
   for (const char* text : {"not a cascade\n", "<?xml version=\"1.0\"?><opencv_storage><a>1</a></opencv_storage>\n", "",
@@ -346,28 +260,6 @@ TEST(crowddetect, names_a_file_that_is_no_cascade) {
   std::remove(path.c_str());
 }
 
-TEST(crowddetect, lets_frames_go_on_that_cannot_be_searched) {
-  const LogCounter warnings("crowddetect", GST_LEVEL_WARNING);
-  const auto harness = harness_of(quick);
-  for (int i = 0; i < 3; i++) {
-    const auto out = pass(harness, Ref<GstBuffer>(gst_buffer_new_allocate(nullptr, 100, nullptr)));
-    ASSERT_NE(out, nullptr);
-    EXPECT_EQ(read(out.get()).count, 0u);
-  }
-  EXPECT_EQ(stat(harness, "failures"), 3u);
-  EXPECT_EQ(warnings.count(), 1u);
-  EXPECT_GT(read(pass(harness, frame_of(picture_of_people(), "GRAY8")).get()).count, 0u);
-}
-
-TEST(crowddetect, lets_frames_go_on_that_would_be_enlarged_beyond_measure) {
-  const LogCounter warnings("crowddetect", GST_LEVEL_WARNING);
-  const auto harness = harness_of("min-size=1");
-  for (int i = 0; i < 2; i++)
-    EXPECT_EQ(read(pass(harness, frame_of(picture_of_people(), "GRAY8")).get()).count, 0u);
-  EXPECT_EQ(stat(harness, "failures"), 2u);
-  EXPECT_EQ(warnings.count(), 1u);
-}
-
 TEST(crowddetect, takes_frames_of_any_size) {
   for (const auto& [w, h] : {std::pair{1u, 1u}, {1u, 500u}, {33u, 17u}, {321u, 243u}}) {
     const auto harness = harness_of("", caps_of("GRAY8", w, h));
@@ -375,7 +267,7 @@ TEST(crowddetect, takes_frames_of_any_size) {
     const auto out = pass(harness, frame_of(picture, "GRAY8"));
     ASSERT_NE(out, nullptr);
     EXPECT_EQ(read(out.get()).count, 0u);
-    EXPECT_EQ(stat(harness, "failures"), 0u) << w << "x" << h;
+    EXPECT_EQ(stat(harness, "failures"), w < 44 || h < 88 ? 1u : 0u) << w << "x" << h;
   }
 }
 
@@ -383,6 +275,64 @@ TEST(crowddetect, refuses_caps_without_a_size) {
   const Ref<GstHarness> harness(gst_harness_new("crowddetect"));
   gst_harness_set_src_caps_str(harness.get(), "video/x-raw,format=GRAY8,framerate=25/1");
   EXPECT_EQ(gst_harness_push(harness.get(), gst_buffer_new_allocate(nullptr, 64, nullptr)), GST_FLOW_NOT_NEGOTIATED);
+}
+
+/// The part of a frame that a GstVideoCropMeta shows from x y on.
+Ref<GstBuffer> cropped(Ref<GstBuffer> buffer, GstVideoFormat format, const cv::Mat& picture, guint x, guint y) {
+  gst_buffer_add_video_meta(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, format, static_cast<guint>(picture.cols),
+                            static_cast<guint>(picture.rows));
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(buffer.get());
+  crop->x = x;
+  crop->y = y;
+  crop->width = static_cast<guint>(picture.cols) - x;
+  crop->height = static_cast<guint>(picture.rows) - y;
+  return buffer;
+}
+
+TEST(crowddetect, searches_what_is_shown_of_a_cropped_frame) {
+  cv::Mat picture = picture_of_people();
+  // What is beside the part that is shown changes nothing.
+  picture(cv::Rect(0, 0, 100, picture.rows)).setTo(255);
+  picture(cv::Rect(0, 0, picture.cols, 40)).setTo(0);
+  for (const char* format : {"GRAY8", "I420", "YUY2", "BGRx"}) {
+    const auto whole = pass(harness_of(quick, caps_of(format)), frame_of(picture, format));
+    for (const auto& [x, y] : {std::pair(100, 40), std::pair(101, 41)}) {
+      const std::string caps = caps_of(format, width - static_cast<unsigned>(x), height - static_cast<unsigned>(y));
+      const auto harness = harness_of(quick + "hit-threshold=-10", caps);
+      const auto out = pass(harness, cropped(frame_of(picture, format), gst_video_format_from_string(format), picture,
+                                             static_cast<guint>(x), static_cast<guint>(y)));
+      const cv::Mat part = picture({x, y, picture.cols - x, picture.rows - y});
+      const auto expected = pass(harness_of(quick + "hit-threshold=-10", caps), frame_of(part, format));
+      EXPECT_TRUE(equal(read(out.get()).candidates, read(expected.get()).candidates)) << format << ' ' << x;
+      EXPECT_FALSE(equal(read(out.get()).candidates, read(whole.get()).candidates)) << format << ' ' << x;
+      GstCrowdBoxesPlacement placement;
+      EXPECT_TRUE(gst_crowd_boxes_meta_get_placement(gst_buffer_get_crowd_boxes_meta(out.get()), out.get(),
+                                                     width - static_cast<guint>(x), height - static_cast<guint>(y),
+                                                     GST_CROWD_BOXES_BORDERS_UNKNOWN, &placement));
+      EXPECT_TRUE(placement.xx == 1 && placement.x0 == 0 && placement.y0 == 0) << "pixels of what is shown";
+    }
+  }
+}
+
+TEST(crowddetect, says_how_sure_a_score_is) {
+  for (const auto& [detector, even] :
+       {std::pair("people", .5), std::pair("face-haar", 4.1 / .99), std::pair("face-lbp", 5.2 / 2.35)}) {
+    const auto out = pass(harness_of(quick + "detector=" + detector), frame_of(picture_of_people(), "GRAY8"));
+    const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(out.get());
+    EXPECT_GT(meta->confidence_slope, 0);
+    EXPECT_NEAR(meta->confidence_slope * even + meta->confidence_offset, 0, 1e-6) << detector << " is even there";
+  }
+}
+
+TEST(crowddetect, searches_again_where_another_part_is_shown) {
+  const cv::Mat picture = picture_of_people();
+  const auto harness = harness_of(quick + "interval=100", caps_of("GRAY8", width - 100, height - 40));
+  for (const unsigned x : {100u, 100u, 60u, 60u}) {
+    auto frame = cropped(frame_of(picture, "GRAY8"), GST_VIDEO_FORMAT_GRAY8, picture, x, 40);
+    gst_buffer_get_video_crop_meta(frame.get())->width = width - 100;
+    pass(harness, std::move(frame));
+  }
+  EXPECT_EQ(stat(harness, "searched"), 2u);
 }
 
 TEST(crowddetect, survives_a_hundred_state_changes) {
@@ -398,6 +348,11 @@ TEST(crowddetect, survives_a_hundred_state_changes) {
 
 TEST(crowddetect, documents_its_properties) {
   expect_documented_properties("crowddetect");
+}
+
+TEST(crowddetect, names_the_remedy_for_formats_that_it_does_not_take) {
+  expect_remedy("crowddetect", "video/x-raw,format=GBR,width=64,height=48,framerate=25/1",
+                "put videoconvert before crowddetect");
 }
 
 }  // namespace

@@ -16,8 +16,10 @@ namespace {
 
 using namespace crowd::test;
 using crowd::scene::Kind;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 TEST(crowdinject, attaches_the_scenes_candidates_in_frame_pixels) {
   for (const Kind kind : {Kind::oscars, Kind::crowd_run, Kind::mosaic, Kind::uniform}) {
@@ -116,7 +118,6 @@ TEST(crowdinject, a_shared_buffer_is_not_touched) {
 
 TEST(crowdinject, replaces_candidates_and_warns_once) {
   const Inject inject;
-  const LogCounter warnings("crowdinject", GST_LEVEL_WARNING);
   for (int number = 0; number < 3; number++) {
     Ref<GstBuffer> in = make_frame(640, 360);
     const Candidate other[] = {{1, 2, 3, 4, 0.5f}};
@@ -124,7 +125,7 @@ TEST(crowdinject, replaces_candidates_and_warns_once) {
     add_boxes(in.get(), other, {.frame_width = 640, .frame_height = 360});
     EXPECT_EQ(number_of(inject.pass(std::move(in)).get()), number);
   }
-  EXPECT_EQ(warnings.count(), 1u);
+  EXPECT_THAT(take_warnings(inject.bus()), ElementsAre(HasSubstr("one source of candidates")));
 }
 
 TEST(crowdinject, attaches_the_truth_beside) {
@@ -198,10 +199,14 @@ TEST(crowdinject, what_is_beyond_the_capacity_is_counted) {
   want.resize(30);
   EXPECT_EQ(got.candidates.boxes, want);
   EXPECT_EQ(inject.stat("candidates"), 100u);
-  EXPECT_EQ(inject.stat("clipped"), 70u);
+  EXPECT_EQ(inject.stat("overflow"), 70u);
+  inject.pass();
+  EXPECT_THAT(take_warnings(inject.bus()),
+              ElementsAre(AllOf(HasSubstr("70 of the 100"), HasSubstr("the last"), HasSubstr("Raise max-candidates"))));
   inject.set("max-candidates", 100u);
   EXPECT_EQ(attached(inject.pass().get()).candidates.size(), 100u);
-  EXPECT_EQ(inject.stat("clipped"), 70u);
+  EXPECT_EQ(inject.stat("overflow"), 140u);
+  EXPECT_EQ(inject.stat("failures"), 0u);
 }
 
 TEST(crowdinject, memories_are_used_again_once_nobody_holds_them) {
@@ -254,7 +259,6 @@ TEST(crowdinject, frames_are_counted_anew_after_a_segment_a_flush_and_a_start) {
 
 TEST(crowdinject, timestamps_number_frames_if_asked_to) {
   const Inject inject("numbering=timestamp");
-  const LogCounter warnings("crowdinject", GST_LEVEL_WARNING);
   for (const unsigned number : {0u, 1u, 5u, 3u, 130u})
     EXPECT_EQ(number_of(inject.pass_frame(number).get()), static_cast<int>(number));
   EXPECT_EQ(number_of(inject.pass(make_frame(640, 360, 2 * GST_SECOND + 19 * GST_MSECOND)).get()), 50);
@@ -267,20 +271,22 @@ TEST(crowdinject, timestamps_number_frames_if_asked_to) {
   segment.time = 4 * GST_SECOND;
   ASSERT_TRUE(gst_harness_push_event(inject.harness(), gst_event_new_segment(&segment)));
   EXPECT_EQ(number_of(inject.pass(make_frame(640, 360, 11 * GST_SECOND)).get()), 125);
-  EXPECT_EQ(warnings.count(), 0u);
+  EXPECT_THAT(take_warnings(inject.bus()), IsEmpty());
+  EXPECT_EQ(inject.stat("failures"), 0u);
 
   for (int number = 1; number < 4; number++)
     EXPECT_EQ(number_of(inject.pass(make_frame(640, 360, GST_CLOCK_TIME_NONE)).get()), number);
-  EXPECT_EQ(warnings.count(), 1u);
+  EXPECT_THAT(take_warnings(inject.bus()), ElementsAre(AllOf(HasSubstr("no timestamp"), HasSubstr("videorate"))));
+  EXPECT_EQ(inject.stat("failures"), 3u);
 }
 
 TEST(crowdinject, without_a_framerate_timestamps_fall_back_to_counting) {
   for (const char* framerate : {"", ",framerate=0/1"}) {
     const Inject inject("numbering=timestamp", std::string("video/x-raw,format=NV12,width=640,height=360") + framerate);
-    const LogCounter warnings("crowdinject", GST_LEVEL_WARNING);
     for (int number = 0; number < 3; number++)
       EXPECT_EQ(number_of(inject.pass_frame(77).get()), number);
-    EXPECT_EQ(warnings.count(), 1u);
+    EXPECT_THAT(take_warnings(inject.bus()), ElementsAre(AllOf(HasSubstr("no framerate"), HasSubstr("videorate"))));
+    EXPECT_EQ(inject.stat("failures"), 3u);
   }
 }
 

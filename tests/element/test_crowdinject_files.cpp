@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -90,6 +91,18 @@ TEST(crowdinject, files_that_cannot_be_used_are_errors_that_say_why) {
   EXPECT_THAT(start_error("format=jsonl location=" + bad.path), HasSubstr("has no line of JSON lines form"));
   std::ofstream(bad.path, std::ios::binary) << std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
   EXPECT_THAT(start_error("location=" + bad.path), HasSubstr("has no line of MOTChallenge form"));
+}
+
+TEST(crowdinject, files_of_another_form_are_errors_that_say_what_to_do) {
+  const TemporaryFile file(
+      "{\"frame\": 0, \"survivors\": [{\"label\": \"a\", \"box\": [1, 2, 3, 4], \"confidence\": 1}]}\n");
+  EXPECT_THAT(start_error("location=" + file.path),
+              AllOf(HasSubstr(file.path + ":1: \"survivors\" instead of \"objects\", from an older read-survivors"),
+                    HasSubstr("make the file again")));
+  std::ofstream(file.path, std::ios::binary) << "[\n{\"objects\": []}]\n";
+  EXPECT_THAT(start_error("location=" + file.path), HasSubstr(file.path + ":1: a JSON array; write one object a line"));
+  std::filesystem::resize_file(file.path, (std::uintmax_t{1} << 30) + 1);
+  EXPECT_THAT(start_error("location=" + file.path), HasSubstr("larger than 1 GiB, which is the most that is read"));
 }
 
 TEST(crowdinject, recorded_size_goes_in_pairs) {
@@ -179,7 +192,7 @@ TEST(crowdinject, has_one_error_for_a_recording_that_does_not_fit_into_memory) {
   const auto element = make_element("location=" + file.path);
   gst_element_set_bus(element.get(), bus.get());
   {
-    const MemoryLimit limit(48 << 20);
+    const MemoryLimit limit(24 << 20);
     EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE);
   }
   const auto error = pop_message(bus.get(), GST_MESSAGE_ERROR);

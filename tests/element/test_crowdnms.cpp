@@ -80,14 +80,33 @@ TEST(crowdnms, clips_pixels_and_keeps_the_exact_box) {
   EXPECT_EQ(found[2].x_max, -10.0 / 640);
 }
 
-TEST(crowdnms, scales_boxes_of_another_frame_size) {
+TEST(crowdnms, follows_the_placement_of_boxes) {
   NmsHarness nms("", video_caps(320, 960));
   const std::vector<Candidate> candidates = {{10, 20, 50, 100, .9f}, {12, 20, 50, 100, .8f}};
-  const auto out = nms.pass(candidates, {.frame_width = 640, .frame_height = 480});
+  const auto out = nms.pass(
+      candidates, {.frame_width = 320, .frame_height = 960, .placement = {{320 / 640., 0, 0, 0, 960 / 480., 0}}});
   EXPECT_THAT(rectangles(out.get()), ElementsAre("object@5,40,20,160"));
   const std::vector<Roi> found = rois(out.get());
   EXPECT_EQ(found[0].x_min, 10.0 / 640);
   EXPECT_EQ(found[0].y_max, 100.0 / 480);
+}
+
+TEST(crowdnms, hands_on_confidences_that_are_probabilities_and_the_raw_score_beside) {
+  NmsHarness nms("meta-output=all");
+  const std::vector<Candidate> margins = {{0, 0, 10, 10, 4.5f}, {100, 0, 110, 10, .5f}, {200, 0, 210, 10, -3}};
+  const auto calibrated = nms.pass(margins, {.confidence_slope = 2.5f, .confidence_offset = -1.25f});
+  const auto plain = nms.pass(margins);
+  const std::vector<Roi> found = rois(calibrated.get()), clamped = rois(plain.get());
+  ASSERT_THAT(found, testing::SizeIs(3));
+  for (std::size_t i = 0; i < found.size(); i++) {
+    EXPECT_FLOAT_EQ(float(*found[i].confidence), float(1 / (1 + std::exp(1.25 - 2.5 * margins[i].score))));
+    EXPECT_EQ(found[i].score, margins[i].score);
+    EXPECT_EQ(*clamped[i].confidence, std::clamp(margins[i].score, 0.f, 1.f));
+    EXPECT_EQ(clamped[i].score, margins[i].score);
+  }
+  const GstCrowdBoxesMeta* survivors = gst_buffer_get_crowd_survivors_meta(calibrated.get());
+  EXPECT_EQ(survivors->confidence_slope, 2.5f) << "what reads boxes calibrates, too";
+  EXPECT_EQ(survivors->confidence_offset, -1.25f);
 }
 
 TEST(crowdnms, follows_a_scaler) {
@@ -230,7 +249,7 @@ TEST(crowdnms, passes_frames_without_metadata_and_without_candidates) {
   const auto no_room = nms.pass(std::vector<Candidate>{}, {.capacity = 0});
   EXPECT_THAT(rectangles(no_room.get()), IsEmpty());
   EXPECT_EQ(nms.stat("frames"), 3u);
-  EXPECT_EQ(nms.stat("broken-metas"), 0u);
+  EXPECT_EQ(nms.stat("failures"), 0u);
 }
 
 TEST(crowdnms, leaves_other_metas_alone) {

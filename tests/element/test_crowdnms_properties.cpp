@@ -76,6 +76,28 @@ TEST(crowdnms_properties, thresholds_follow_a_controller) {
   EXPECT_EQ(survivors(GST_SECOND), 3u);
 }
 
+// In the last bit: 3 / 10 as a float is more than 0.3, and 7 / 10 less than 0.7.
+TEST(crowdnms_properties, thresholds_are_doubles) {
+  const auto survivors = [](const std::string& properties, float width, float score) {
+    NmsHarness nms(properties);
+    const std::vector<Candidate> both = {{0, 0, 10, 1, .9f}, {0, 0, width, 1, score}};
+    return rois(nms.pass(both).get()).size();
+  };
+  EXPECT_EQ(survivors("iou-threshold=0.3", 3, .8f), 1u);
+  EXPECT_EQ(survivors("iou-threshold=0.7", 7, .8f), 2u);
+  EXPECT_EQ(survivors("iou-threshold=0.7 comparator=greater-equal", 7, .8f), 2u);
+  EXPECT_EQ(survivors("score-threshold=0.3", 1, .3f), 2u);
+  EXPECT_EQ(survivors("score-threshold=0.7", 1, .7f), 1u);
+  EXPECT_EQ(survivors("score-threshold=0.69999998807907104", 1, .7f), 2u);
+  EXPECT_EQ(survivors("score-threshold=1e300", 1, .7f), 0u);
+  EXPECT_EQ(survivors("score-threshold=-1e300", 1, -INFINITY), 1u);
+  NmsHarness nms("iou-threshold=0.3 score-threshold=0.7");
+  gdouble iou = 0, score = 0;
+  g_object_get(nms.element(), "iou-threshold", &iou, "score-threshold", &score, nullptr);
+  EXPECT_EQ(iou, .3);
+  EXPECT_EQ(score, .7);
+}
+
 TEST(crowdnms_properties, read_like_a_manual) {
   expect_documented_properties("crowdnms");
 }
@@ -110,8 +132,8 @@ TEST(crowdnms_properties, come_back_as_they_were_set) {
     if (G_IS_PARAM_SPEC_ENUM(spec)) {
       const GEnumClass* values = G_PARAM_SPEC_ENUM(spec)->enum_class;
       g_value_set_enum(&want, values->values[values->n_values - 1].value);
-    } else if (G_IS_PARAM_SPEC_FLOAT(spec)) {
-      g_value_set_float(&want, .125f);
+    } else if (G_IS_PARAM_SPEC_DOUBLE(spec)) {
+      g_value_set_double(&want, .1);
     } else if (G_IS_PARAM_SPEC_UINT(spec)) {
       g_value_set_uint(&want, 1);
     } else if (G_IS_PARAM_SPEC_INT(spec)) {
@@ -162,6 +184,9 @@ TEST(crowdnms_messages, are_off_by_default_and_tell_about_each_frame) {
   EXPECT_EQ(stream_time, 7 * GST_SECOND);
   EXPECT_EQ(duration, GST_SECOND / 25);
   EXPECT_GT(nms_time, 0u);
+  gboolean on_device = TRUE;
+  EXPECT_TRUE(gst_structure_get_boolean(s, "on-device", &on_device));
+  EXPECT_FALSE(on_device);
   EXPECT_LT(nms_time, GST_SECOND);
   EXPECT_EQ(n, 5u);
   EXPECT_EQ(survivors, 2u);

@@ -11,55 +11,18 @@
 #include <algorithm>
 
 #include "memory_limit.hpp"
-#include "painted.hpp"
-#include "support.hpp"
+#include "overlay_harness.hpp"
 
 namespace {
 
 using namespace crowd::test;
-using crowd::draw::Primitive;
-
-constexpr unsigned width = 75;
-constexpr unsigned height = 51;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
 
 /// Red outlines of a pixel, blue ones for candidates, no text.
 const std::string plain =
     "color=0xffff0000 candidate-color=0xff0000ff thickness=1 draw-labels=false draw-scores=false draw-counts=false ";
-
-struct Overlay {
-  Ref<GstHarness> harness;
-
-  explicit Overlay(const std::string& properties, const char* format = "I420", unsigned w = width, unsigned h = height)
-      : harness(gst_harness_new_parse(("crowdoverlay " + properties).c_str())) {
-    GstVideoInfo info = video_info(format, w, h);
-    gst_harness_set_src_caps(harness.get(), gst_video_info_to_caps(&info));
-  }
-
-  Ref<GstBuffer> pass(Ref<GstBuffer> buffer) const {
-    return Ref<GstBuffer>(gst_harness_push_and_pull(harness.get(), buffer.release()));
-  }
-
-  Ref<GstElement> element() const {
-    return Ref<GstElement>(gst_harness_find_element(harness.get(), "crowdoverlay"));
-  }
-
-  guint64 stat(const char* field) const {
-    GstStructure* stats = nullptr;
-    g_object_get(element().get(), "stats", &stats, nullptr);
-    const Ref<GstStructure> owned(stats);
-    guint64 value = G_MAXUINT64;
-    EXPECT_TRUE(gst_structure_get_uint64(stats, field, &value)) << field;
-    return value;
-  }
-};
-
-Ref<GstBuffer> noise(const char* format = "I420", unsigned w = width, unsigned h = height) {
-  return padded_frame(video_info(format, w, h));
-}
-
-GstVideoRegionOfInterestMeta* add_region(GstBuffer* buffer, guint x, guint y, guint w, guint h) {
-  return gst_buffer_add_video_region_of_interest_meta(buffer, "person", x, y, w, h);
-}
 
 void add_verdict(GstVideoRegionOfInterestMeta* region, bool kept, unsigned members = 1) {
   gst_video_region_of_interest_meta_add_param(
@@ -68,32 +31,6 @@ void add_verdict(GstVideoRegionOfInterestMeta* region, bool kept, unsigned membe
       region,
       gst_structure_new("nms", "cluster-id", G_TYPE_INT, 0, "members", G_TYPE_UINT, members, "score", G_TYPE_DOUBLE,
                         0.75, "suppressed", G_TYPE_UINT, members - 1, "kept", G_TYPE_BOOLEAN, gboolean{kept}, nullptr));
-}
-
-std::vector<Primitive> outline(int x1, int y1, int x2, int y2, std::uint32_t rgb) {
-  return {{Primitive::fill, x1, y1, x2, y1 + 1, 0, 0, rgb},
-          {Primitive::fill, x1, y2 - 1, x2, y2, 0, 0, rgb},
-          {Primitive::fill, x1, y1, x1 + 1, y2, 0, 0, rgb},
-          {Primitive::fill, x2 - 1, y1, x2, y2, 0, 0, rgb}};
-}
-
-constexpr std::uint32_t red = 0xff0000;
-constexpr std::uint32_t blue = 0x0000ff;
-
-/// The noise with outlines, painted the plain way.
-std::vector<std::uint8_t> noise_with(const std::vector<std::vector<Primitive>>& outlines, const char* format = "I420",
-                                     unsigned w = width, unsigned h = height) {
-  GstVideoInfo info = video_info(format, w, h);
-  const auto buffer = noise(format, w, h);
-  GstVideoFrame frame;
-  EXPECT_TRUE(gst_video_frame_map(&frame, &info, buffer.get(), GST_MAP_READWRITE));
-  // A small frame is BT.601 in GStreamer's defaults, and grey is full range.
-  const crowd::draw::ColourSpace colours = {GST_VIDEO_INFO_IS_RGB(&info) != 0, std::string(format) == "GRAY8", 2990,
-                                            1140};
-  for (const auto& primitives : outlines)
-    paint_plainly(frame, primitives, colours);
-  gst_video_frame_unmap(&frame);
-  return bytes_of(buffer.get());
 }
 
 TEST(crowdoverlay, writes_outlines_and_nothing_else_in_every_format) {
@@ -179,10 +116,11 @@ TEST(crowdoverlay, counts_what_it_draws_once) {
   EXPECT_EQ(overlay.stat("failures"), 0u);
 }
 
-TEST(crowdoverlay, scales_candidates_of_another_frame_size) {
+TEST(crowdoverlay, follows_the_placement_of_candidates) {
   auto buffer = noise();
   const Candidate candidate = {20, 10, 60, 30, 0.5F};
-  add_boxes(buffer.get(), std::span(&candidate, 1), {.frame_width = 2 * width, .frame_height = height});
+  add_boxes(buffer.get(), std::span(&candidate, 1),
+            {.frame_width = width, .frame_height = height, .placement = {{.5, 0, 0, 0, 1, 0}}});
   const auto out = Overlay(plain + "show=candidates").pass(std::move(buffer));
   EXPECT_EQ(bytes_of(out.get()), noise_with({outline(10, 10, 30, 30, blue)}));
 }
@@ -214,11 +152,11 @@ TEST(crowdoverlay, draws_labels_scores_and_counts) {
       n += before[i] != out[i];
     return n;
   };
-  const auto none = changed("draw-labels=false draw-scores=false draw-counts=false");
-  const auto count = changed("draw-labels=false draw-scores=false");
-  const auto score = changed("draw-labels=false");
-  const auto label = changed("");
-  const auto large = changed("font-scale=2");
+  const auto none = changed("draw-labels=false draw-scores=false");
+  const auto count = changed("draw-labels=false draw-scores=false draw-counts=true");
+  const auto score = changed("draw-labels=false draw-counts=true");
+  const auto label = changed("draw-counts=true");
+  const auto large = changed("draw-counts=true font-scale=2");
   EXPECT_LT(none, count);
   EXPECT_LT(count, score);
   EXPECT_LT(score, label);
@@ -227,8 +165,8 @@ TEST(crowdoverlay, draws_labels_scores_and_counts) {
 }
 
 TEST(crowdoverlay, lets_frames_with_broken_candidates_go_on) {
-  const LogCounter warnings("crowdoverlay", GST_LEVEL_WARNING);
   const Overlay overlay(plain + "show=both");
+  ElementBus bus(overlay.element().get());
   for (int i = 0; i < 3; i++) {
     auto buffer = noise();
     add_region(buffer.get(), 10, 7, 31, 22);
@@ -239,14 +177,14 @@ TEST(crowdoverlay, lets_frames_with_broken_candidates_go_on) {
     EXPECT_EQ(bytes_of(out.get()), noise_with({outline(10, 7, 41, 29, red)}));
   }
   EXPECT_EQ(overlay.stat("failures"), 3u);
-  EXPECT_EQ(warnings.count(), 1u);
+  EXPECT_THAT(bus.warnings(), ElementsAre(AllOf(HasSubstr("too small"), HasSubstr("failures in stats"))));
 }
 
 TEST(crowdoverlay, lets_frames_go_on_with_more_boxes_than_there_is_memory_for) {
   if (!MemoryLimit::limits_work)
     GTEST_SKIP() << "a sanitizer";
-  const LogCounter warnings("crowdoverlay", GST_LEVEL_WARNING);
   const Overlay overlay(plain + "show=both");
+  ElementBus bus(overlay.element().get());
   for (int i = 0; i < 2; i++) {
     auto buffer = noise();
     add_boxes(buffer.get(), std::vector<Candidate>(2'000'000, {2, 2, 22, 22, 0.5F}), {});
@@ -256,8 +194,7 @@ TEST(crowdoverlay, lets_frames_go_on_with_more_boxes_than_there_is_memory_for) {
     EXPECT_EQ(bytes_of(out.get()), noise_with({}));
   }
   EXPECT_EQ(overlay.stat("failures"), 2u);
-  EXPECT_EQ(warnings.count(), 1u);
-  EXPECT_THAT(warnings.last(), testing::HasSubstr("show=survivors"));
+  EXPECT_THAT(bus.warnings(), ElementsAre(HasSubstr("show=survivors")));
   EXPECT_EQ(bytes_of(overlay.pass(frame_with_regions()).get()),
             noise_with({outline(2, 2, 22, 22, blue), outline(5, 4, 27, 22, red)}));
 }
@@ -271,13 +208,15 @@ TEST(crowdoverlay, takes_a_count_above_the_capacity) {
 }
 
 TEST(crowdoverlay, lets_frames_go_on_that_cannot_be_mapped) {
-  const LogCounter warnings("crowdoverlay", GST_LEVEL_WARNING);
   const Overlay overlay(plain);
-  Ref<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, 100, nullptr));
-  add_region(buffer.get(), 10, 7, 31, 22);
-  EXPECT_NE(overlay.pass(std::move(buffer)), nullptr);
-  EXPECT_EQ(overlay.stat("failures"), 1u);
-  EXPECT_EQ(warnings.count(), 1u);
+  ElementBus bus(overlay.element().get());
+  for (int i = 0; i < 3; i++) {
+    Ref<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, 100, nullptr));
+    add_region(buffer.get(), 10, 7, 31, 22);
+    EXPECT_NE(overlay.pass(std::move(buffer)), nullptr);
+  }
+  EXPECT_EQ(overlay.stat("failures"), 3u);
+  EXPECT_THAT(bus.warnings(), ElementsAre(AllOf(HasSubstr("100 bytes"), HasSubstr("rawvideoparse"))));
 }
 
 TEST(crowdoverlay, draws_on_frames_of_any_size) {
@@ -299,7 +238,7 @@ TEST(crowdoverlay, obeys_properties_while_playing) {
     return bytes_of(overlay.pass(std::move(buffer)).get());
   };
   EXPECT_EQ(pass(), noise_with({outline(10, 7, 41, 29, red)}));
-  g_object_set(overlay.element().get(), "color", 0xff123456, nullptr);
+  g_object_set(overlay.element().get(), "color", "#123456", nullptr);
   EXPECT_EQ(pass(), noise_with({outline(10, 7, 41, 29, 0x123456)}));
   gst_util_set_object_arg(G_OBJECT(overlay.element().get()), "show", "candidates");
   EXPECT_EQ(pass(), noise_with({}));
@@ -340,7 +279,7 @@ TEST(crowdoverlay, follows_new_caps) {
 TEST(crowdoverlay, refuses_caps_without_a_size_and_other_memory) {
   for (const char* caps : {"video/x-raw,format=I420,framerate=25/1",
                            "video/x-raw(memory:GLMemory),format=NV12,width=64,height=48,framerate=25/1",
-                           "video/x-raw,format=P010_10LE,width=64,height=48,framerate=25/1"}) {
+                           "video/x-raw,format=I420_12LE,width=64,height=48,framerate=25/1"}) {
     const Ref<GstHarness> harness(gst_harness_new("crowdoverlay"));
     gst_harness_set_src_caps_str(harness.get(), caps);
     EXPECT_EQ(gst_harness_push(harness.get(), gst_buffer_new_allocate(nullptr, 64, nullptr)), GST_FLOW_NOT_NEGOTIATED)

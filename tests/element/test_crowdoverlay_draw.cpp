@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <limits>
-#include <set>
 #include <string>
 
 #include "draw/font.hpp"
@@ -25,19 +24,8 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 
 constexpr ColourSpace bt601 = {false, false, 2990, 1140};
 constexpr ColourSpace bt709 = {false, false, 2126, 722};
+constexpr ColourSpace bt709_10 = {false, false, 2126, 722, 10};
 constexpr ColourSpace jpeg = {false, true, 2990, 1140};
-
-/// The rows of a grey picture after painting: '.' where nothing was, '#' white, '@' black.
-std::vector<std::string> rows_of(int width, int height, std::span<const Primitive> primitives) {
-  std::vector<std::uint8_t> pixels(static_cast<std::size_t>(width * height), 77);
-  Canvas canvas{width, height, 1, 1, jpeg, {}};
-  canvas.component[0] = {pixels.data(), width, 1, 0, 0};
-  paint(canvas, primitives);
-  std::vector<std::string> rows(static_cast<std::size_t>(height));
-  for (std::size_t i = 0; i < pixels.size(); i++)
-    rows[i / static_cast<std::size_t>(width)] += pixels[i] == 77 ? '.' : pixels[i] == 255 ? '#' : '@';
-  return rows;
-}
 
 Detection box(float x1, float y1, float x2, float y2) {
   return {x1, y1, x2, y2, nan, -1, 0, nullptr};
@@ -108,102 +96,6 @@ TEST(outlines, outside_the_frame_or_without_area_are_not_drawn) {
   }
 }
 
-TEST(labels, stand_on_their_box) {
-  const Detection detection = {3, 12, 17, 16, 0.5F, 0, 0, nullptr};
-  Scene scene;
-  const Style style = {.color = 0xffffffff, .thickness = 1, .font_scale = 1};
-  EXPECT_THAT(rows_of(32, 17, scene.build(32, 17, style, {}, std::span(&detection, 1), {})),
-              ElementsAre("................................",  //
-                          "................................",  //
-                          "................................",  //
-                          "...#########################....",  //
-                          "...##@@@########@@@@@##@@@##....",  //
-                          "...#@###@#######@#####@###@#....",  //
-                          "...#@##@@#######@@@@##@##@@#....",  //
-                          "...#@#@#@###########@#@#@#@#....",  //
-                          "...#@@##@###########@#@@##@#....",  //
-                          "...#@###@##@@###@###@#@###@#....",  //
-                          "...##@@@###@@####@@@###@@@##....",  //
-                          "...#########################....",  //
-                          "...##############...............",  //
-                          "...#............#...............",  //
-                          "...#............#...............",  //
-                          "...##############...............",  //
-                          "................................"));
-}
-
-/// Where the background of the only label lies.
-Primitive background(int width, int height, const Detection& detection, const Style& style) {
-  Scene scene;
-  const auto all = scene.build(width, height, style, {}, std::span(&detection, 1), {});
-  EXPECT_GE(all.size(), 5u);
-  return all.size() < 5 ? Primitive{} : all[4];
-}
-
-TEST(labels, stay_in_the_frame) {
-  const Style style = {.thickness = 1, .font_scale = 2};
-  const auto at = [&](float x1, float y1) {
-    const Primitive p = background(200, 100, {x1, y1, x1 + 40, y1 + 50, nan, 0, 7, nullptr}, style);
-    EXPECT_EQ(p.kind, Primitive::fill);
-    EXPECT_EQ(p.x2 - p.x1, 26);
-    EXPECT_EQ(p.y2 - p.y1, 18);
-    return std::pair(p.x1, p.y1);
-  };
-  EXPECT_EQ(at(50, 40), std::pair(50, 22));
-  EXPECT_EQ(at(50, 18), std::pair(50, 0));
-  EXPECT_EQ(at(50, 17), std::pair(50, 17)) << "hangs inside where there is no room above";
-  EXPECT_EQ(at(50, -9), std::pair(50, 0));
-  EXPECT_EQ(at(190, 40), std::pair(174, 22));
-  EXPECT_EQ(at(-20, 40), std::pair(0, 22));
-}
-
-std::string text_of(const Detection& detection, const Style& style) {
-  Scene scene;
-  std::string text;
-  for (const Primitive& p : scene.build(4000, 100, style, {}, std::span(&detection, 1), {}))
-    if (p.kind == Primitive::glyph)
-      text += p.code == glyph_count - 1 ? '?' : static_cast<char>(p.code + ' ');
-  return text;
-}
-
-TEST(labels, say_class_score_and_count) {
-  const Detection all = {5, 50, 90, 90, 0.876F, 3, 12, "person"};
-  EXPECT_EQ(text_of(all, {}), "person 0.88 x12");
-  EXPECT_EQ(text_of(all, {.labels = false}), "0.88 x12");
-  EXPECT_EQ(text_of(all, {.scores = false}), "person x12");
-  EXPECT_EQ(text_of(all, {.counts = false}), "person 0.88");
-  EXPECT_EQ(text_of(all, {.labels = false, .scores = false}), "x12");
-  EXPECT_EQ(text_of(all, {.labels = false, .scores = false, .counts = false}), "");
-  Detection bare = all;
-  bare.members = 0;
-  bare.score = nan;
-  EXPECT_EQ(text_of(bare, {}), "person");
-  bare.label = nullptr;
-  EXPECT_EQ(text_of(bare, {}), "");
-  bare.score = -12.5F;
-  EXPECT_EQ(text_of(bare, {}), "-12.50");
-  bare.score = 3e38F;
-  EXPECT_EQ(text_of(bare, {}), "1000000.00");
-}
-
-TEST(labels, show_what_is_not_ascii_as_one_glyph) {
-  Detection detection = {5,
-                         50,
-                         90,
-                         90,
-                         nan,
-                         0,
-                         0,
-                         "stra\xc3\x9f"
-                         "e\xe2\x82\xac\xf0\x9f\x98\x80\x01"};
-  EXPECT_EQ(text_of(detection, {}), "stra?e???");
-  detection.label = "\xff\xc3";
-  EXPECT_EQ(text_of(detection, {}), "?");
-  const std::string longest(100000, 'w');
-  detection.label = longest.c_str();
-  EXPECT_EQ(text_of(detection, {}).size(), 256u);
-}
-
 TEST(summary, stands_in_the_corner) {
   Scene scene;
   const auto all = scene.build(640, 540, {.summary = true}, {}, {}, {.candidates = 360, .survivors = 7});
@@ -251,34 +143,28 @@ TEST(colours, are_those_of_the_standards) {
   EXPECT_THAT(encode(0x000000, bt709), ElementsAre(16, 128, 128, 255));
   EXPECT_THAT(encode(0xff0000, jpeg), ElementsAre(76, 85, 255, 255));
   EXPECT_THAT(encode(0x123456, {true, true, 0, 0}), ElementsAre(0x12, 0x34, 0x56, 255));
+  EXPECT_THAT(encode(0xff0000, bt709_10), ElementsAre(250, 409, 960, 1023));
+  EXPECT_THAT(encode(0xffffff, bt709_10), ElementsAre(940, 512, 512, 1023));
+  EXPECT_THAT(encode(0x000000, bt709_10), ElementsAre(64, 512, 512, 1023));
 }
 
 TEST(colours, are_the_real_valued_ones_rounded) {
-  for (const ColourSpace& space : {bt601, bt709, jpeg, ColourSpace{false, false, 2627, 593}}) {
+  for (const ColourSpace& space :
+       {bt601, bt709, bt709_10, jpeg, ColourSpace{false, false, 2627, 593}, ColourSpace{false, true, 2627, 593, 10}}) {
+    const double unit = 1 << (space.depth - 8), largest = (1 << space.depth) - 1;
     const double kr = space.kr / 1e4, kb = space.kb / 1e4;
     for (std::uint32_t rgb = 0; rgb < 0x1000000; rgb += 0x1357) {
       const double r = (rgb >> 16) / 255.0, g = (rgb >> 8 & 255) / 255.0, b = (rgb & 255) / 255.0;
       const double y = kr * r + (1 - kr - kb) * g + kb * b;
-      const double values[] = {space.full_range ? 255 * y : 16 + 219 * y,
-                               128 + (space.full_range ? 255 : 224) * (b - y) / (2 - 2 * kb),
-                               128 + (space.full_range ? 255 : 224) * (r - y) / (2 - 2 * kr)};
+      const double chroma = space.full_range ? largest : 224 * unit;
+      const double values[] = {space.full_range ? largest * y : (16 + 219 * y) * unit,
+                               128 * unit + chroma * (b - y) / (2 - 2 * kb),
+                               128 * unit + chroma * (r - y) / (2 - 2 * kr)};
       const Paint encoded = encode(rgb, space);
       for (std::size_t i = 0; i < 3; i++)
-        ASSERT_LE(std::abs(std::min(values[i], 255.0) - encoded[i]), 0.5 + 1e-9) << std::hex << rgb << " " << i;
+        ASSERT_LE(std::abs(std::min(values[i], largest) - encoded[i]), 0.5 + 1e-9) << std::hex << rgb << " " << i;
     }
   }
-}
-
-TEST(glyphs, are_all_different) {
-  std::set<Glyph> all(glyphs().begin(), glyphs().end());
-  EXPECT_EQ(all.size(), static_cast<std::size_t>(glyph_count));
-  for (const Glyph& glyph : glyphs())
-    for (const std::uint8_t row : glyph)
-      EXPECT_LT(row, 1 << glyph_width);
-  EXPECT_EQ(glyph_index(' '), 0);
-  EXPECT_EQ(glyph_index('~'), glyph_count - 2);
-  for (const char32_t other : {U'\0', U'\x1f', U'\x7f', U'\xff', U'\x20ac'})
-    EXPECT_EQ(glyph_index(other), glyph_count - 1);
 }
 
 /// Primitives in and around a frame.
@@ -295,7 +181,7 @@ std::vector<Primitive> random_primitives(unsigned width, unsigned height, std::u
     p.x2 = p.x1 + pick(-1, w / 2 + 3);
     p.y2 = p.y1 + pick(-1, h / 2 + 3);
     p.scale = pick(1, 3);
-    p.code = pick(0, glyph_count - 1);
+    p.code = pick(0, glyph_count() - 1);
     p.rgb = static_cast<std::uint32_t>(pick(0, 0xffffff));
     all.push_back(p);
   }

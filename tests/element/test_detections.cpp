@@ -54,7 +54,7 @@ class region : public testing::TestWithParam<Case> {
 TEST_P(region, is_read_the_same_by_those_who_draw_and_those_who_cluster) {
   const auto buffer = frame();
   Detections found;
-  found.read(buffer.get(), 640, 480);
+  found.read(buffer.get(), {640, 480});
   ASSERT_THAT(found.survivors, SizeIs(1));
   const Detection& drawn = found.survivors[0];
   EXPECT_EQ(drawn.class_id, GetParam().class_id);
@@ -82,14 +82,22 @@ INSTANTIATE_TEST_SUITE_P(
              -1,
              "person"},
         Case{"negative_label_id", {"detection, confidence=(double)0.5, label_id=(int)-7;"}, .5, -1, "person"},
+        Case{"integer_confidence", {"detection, confidence=(int)80, label_id=(uint)3;"}, 80, 3, "person"},
+        Case{"unsigned_confidence", {"detection, confidence=(uint)4000000000, label_id=(gint64)3;"}, 4e9, 3, "person"},
+        Case{"long_confidence", {"a, confidence=(gint64)-7, label_id=(guint64)3;"}, -7, 3, "person"},
+        Case{"label_id_out_of_range",
+             {"detection, confidence=(guint64)2, label_id=(gint64)4294967296;"},
+             2,
+             -1,
+             "person"},
         Case{"extra_data", {"extra-data, label=(string)dog, score=(double)0.5;"}, .5, -1, "dog"}),
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST(regions, that_are_no_detection_are_left_out_by_both) {
-  for (const char* param : {"roi/x264enc, delta-qp=(double)-1;", "nms, score=(double)0.5;", "a, score=(int)1;"}) {
+  for (const char* param : {"roi/x264enc, delta-qp=(double)-1;", "nms, score=(double)0.5;", "a, score=(string)1;"}) {
     const auto frame = [param] { return frame_with({gst_structure_from_string(param, nullptr)}); };
     Detections found;
-    found.read(frame().get(), 640, 480);
+    found.read(frame().get(), {640, 480});
     EXPECT_THAT(found.survivors, IsEmpty()) << param;
     NmsHarness nms("meta-source=roi");
     nms.pass(frame());
@@ -99,7 +107,7 @@ TEST(regions, that_are_no_detection_are_left_out_by_both) {
 
 Detections read(GstBuffer* buffer) {
   Detections found;
-  found.read(buffer, 640, 480);
+  found.read(buffer, {640, 480});
   return found;
 }
 
@@ -133,6 +141,52 @@ TEST(boxes, that_crowdnms_annotates_are_read_once) {
   EXPECT_THAT(found.candidates, SizeIs(3));
   EXPECT_EQ(found.summary.candidates, 3u);
   EXPECT_EQ(found.summary.survivors, 2u);
+}
+
+/// A region of crowdnms mode=annotate, as converters of GStreamer 1.22 leave it: without what it said.
+Ref<GstBuffer> without_params(Ref<GstBuffer> buffer) {
+  gpointer state = nullptr;
+  while (GstMeta* meta =
+             gst_buffer_iterate_meta_filtered(buffer.get(), &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
+    auto* roi = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
+    g_list_free_full(roi->params, reinterpret_cast<GDestroyNotify>(gst_structure_free));
+    roi->params = nullptr;
+  }
+  return buffer;
+}
+
+TEST(regions, that_do_not_say_they_are_kept_are_no_survivors_where_crowdnms_marks_them) {
+  NmsHarness nms("mode=annotate meta-source=boxes");
+  const auto out = without_params(nms.pass(row_of_three));
+  gst_buffer_remove_crowd_boxes_meta(out.get(), gst_buffer_get_crowd_boxes_meta(out.get()));
+  const Detections found = read(out.get());
+  EXPECT_THAT(found.survivors, IsEmpty());
+  EXPECT_THAT(found.candidates, SizeIs(3));
+  EXPECT_THAT(found.problem, testing::HasSubstr("meta-output=all or mode=replace"));
+}
+
+TEST(regions, of_replaced_candidates_are_survivors_whatever_became_of_what_they_said) {
+  NmsHarness nms;
+  const auto out = without_params(nms.pass(row_of_three));
+  const Detections found = read(out.get());
+  EXPECT_THAT(found.survivors, SizeIs(2));
+  EXPECT_EQ(found.problem, nullptr);
+}
+
+TEST(regions, that_do_not_say_they_are_kept_are_no_survivors_on_a_stream_where_others_did) {
+  Detections found;
+  const auto marked = frame_with({gst_structure_from_string("detection, confidence=(double)0.5;", nullptr),
+                                  gst_structure_from_string("nms, kept=(boolean)false;", nullptr)});
+  const auto plain = [] {
+    return frame_with({gst_structure_from_string("detection, confidence=(double)0.5;", nullptr)});
+  };
+  found.read(plain().get(), {640, 480});
+  EXPECT_THAT(found.survivors, SizeIs(1)) << "no region has said anything yet";
+  found.read(marked.get(), {640, 480});
+  EXPECT_THAT(found.survivors, IsEmpty());
+  found.read(plain().get(), {640, 480});
+  EXPECT_THAT(found.survivors, IsEmpty());
+  EXPECT_THAT(found.candidates, SizeIs(1));
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ class nms_engine : public testing::Test {
     const std::vector<CrowdNmsBox> boxes(n, {0, 0, 1, 1});
     const std::vector<float> scores(n);
     const std::vector<std::int32_t> classes(n);
-    const meta::Candidates candidates = {boxes, scores, classes, static_cast<std::uint32_t>(n), {}, nullptr};
+    const meta::Candidates candidates = {boxes, scores, classes, static_cast<std::uint32_t>(n), {}};
     result_ = {};
     return engine_.run(config, candidates, 16384, true, result_);
   }

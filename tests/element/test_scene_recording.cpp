@@ -8,8 +8,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <limits>
+#include <thread>
 
 #include "recording_cases.hpp"
 #include "scene/random.hpp"
@@ -105,6 +107,23 @@ TEST(recording_mot, what_is_not_a_number_is_named) {
   EXPECT_EQ(mot_reason("1,person,1,2,3,4,.5"), "column 2 (id) is not a number");
 }
 
+TEST(recording_mot, what_is_too_small_for_a_double_is_0_and_what_is_too_large_for_a_float_is_no_number) {
+  const std::string zeros(400, '0');
+  for (const std::string& tiny :
+       {std::string("1e-50"), std::string("1e-400"), std::string("+1E-400"), "0." + zeros + "1", "1" + zeros + "e-900",
+        "9.9e-" + zeros + "9999999999999999999", std::string("0e400")}) {
+    const Parsed parsed = parse("1,-1,1,2,3,4," + tiny + "\n1,-1,1,2,3,4,-" + tiny.substr(tiny[0] == '+') + "\n", true);
+    ASSERT_TRUE(parsed.recording) << parsed.failure.message;
+    EXPECT_THAT(scores(*parsed.recording, 0), ElementsAre(0.0f, 0.0f)) << tiny;
+  }
+  const Parsed parsed = parse("1,-1,1,2,3,4,0." + zeros + "1e401\n1,-1,1,2,3,4,1" + zeros + "e-400\n", true);
+  ASSERT_TRUE(parsed.recording) << parsed.failure.message;
+  EXPECT_THAT(scores(*parsed.recording, 0), ElementsAre(1.0f, 1.0f));
+  for (const std::string& huge : {std::string("1e400"), std::string("-1e400"), "1" + zeros, "0." + zeros + "1e900",
+                                  std::string("1e99999999999999999999"), std::string("-1e+400")})
+    EXPECT_EQ(mot_reason("1,-1,1,2,3,4," + huge), "column 7 (conf) is not a number") << huge;
+}
+
 TEST(recording_mot, frames_count_from_1_to_the_limit) {
   for (const char* frame : {"0", "-1", "1.5", "nan", "inf", "2147483648", "1e30"})
     EXPECT_EQ(mot_reason(std::string(frame) + ",-1,1,2,3,4,.5"), "the frame is not a whole number from 1 to 2147483647")
@@ -168,7 +187,6 @@ TEST(recording, format_is_found_by_its_first_character) {
   EXPECT_FALSE(parse("1,-1,1,2,3,4,5", true, Format::jsonl).recording);
 }
 
-// A class of the highest number leaves no free one, so the line is refused after all else in it was good.
 TEST(recording, a_hundred_thousand_lines_are_read_fast) {
   std::string text;
   for (int i = 0; i < 100'000; i++)
@@ -215,10 +233,26 @@ TEST_F(RecordingFile, missing_is_told_from_unreadable) {
   EXPECT_EQ(failure.cause, ReadFailure::Cause::unreadable);
   EXPECT_EQ(failure.message, "\"/dev/zero\" is a device, not a file.");
 
+  std::ofstream(path).close();
+  std::filesystem::resize_file(path, max_file_bytes + 1);  // it takes no room
+  EXPECT_FALSE(read_recording(path, Format::automatic, false, failure));
+  EXPECT_EQ(failure.cause, ReadFailure::Cause::unreadable);
+  EXPECT_EQ(failure.message,
+            "\"" + path + "\" is larger than 1 GiB, which is the most that is read: give a part of it.");
+
   // A file whose reading fails, for root too.
   EXPECT_FALSE(read_recording("/proc/self/mem", Format::automatic, false, failure));
   EXPECT_EQ(failure.cause, ReadFailure::Cause::unreadable);
   EXPECT_THAT(failure.message, HasSubstr("\"/proc/self/mem\" cannot be read: "));
+}
+
+TEST_F(RecordingFile, may_be_a_pipe) {
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  std::thread writer([this] { std::ofstream(path, std::ios::binary) << "1,-1,1,2,3,4,.5\n\n2,-1,1,2,3,4,.75"; });
+  const auto recording = read_recording(path, Format::automatic, true, failure);
+  writer.join();
+  ASSERT_TRUE(recording) << failure.message;
+  EXPECT_EQ(recording->size(), 2u);
 }
 
 TEST(source, recorded_boxes_are_scaled_to_the_frame) {

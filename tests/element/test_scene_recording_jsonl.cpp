@@ -4,7 +4,10 @@
 // Recordings of JSON lines.
 
 #include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -16,6 +19,7 @@ using namespace crowd::scene;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 std::string json_reason(const std::string& bad) {
   // The good line stands alone, so the format is found by either line's brace.
@@ -183,6 +187,166 @@ TEST(recording_jsonl, a_tower_of_brackets_is_refused) {
 
 TEST(recording_jsonl, zero_bytes_are_refused) {
   EXPECT_EQ(json_reason(std::string("{\"objects\": []}\0", 16)), "not JSON: a zero byte");
+}
+
+// `value` as a number that is looked at, and as one that is not, a level deeper.
+std::vector<std::string> lines_with(const std::string& value) {
+  return {R"({"objects": [{"box": [1, 2, 3, )" + value + "]}]}",
+          R"({"objects": [{"box": [1, 2, 3, 4], "other": {"deep": [0, )" + value + "]}}]}"};
+}
+
+TEST(recording_jsonl, what_json_does_not_have_is_refused) {
+  for (const char* value : {"010",
+                            "-01",
+                            "0x10",
+                            "$F",
+                            ".5",
+                            "5.",
+                            "+1",
+                            "1e",
+                            "1e+",
+                            "-",
+                            "1.e5",
+                            "1_0",
+                            "1a",
+                            "NaN",
+                            "-Infinity",
+                            "'1'",
+                            "nul",
+                            "nullx",
+                            "tru",
+                            "falsey",
+                            "undefined",
+                            "\"\\x\"",
+                            "\"\\u12\"",
+                            ",",
+                            "1 2",
+                            "1:2",
+                            "\"a\":1",
+                            "[1,]",
+                            "[,1]",
+                            "{\"a\"}",
+                            "{\"a\":}",
+                            "{a:1}",
+                            "{'a':1}",
+                            "{\"a\":1,}",
+                            "{\"a\" 1}",
+                            "[1 2]",
+                            "{\"a\":1 \"b\":2}",
+                            "[1}",
+                            "{]",
+                            "/*1*/",
+                            "\"a\tb\""}) {
+    for (const std::string& line : lines_with(value))
+      EXPECT_THAT(json_reason(line), testing::AnyOf(StartsWith("not JSON: "), HasSubstr("is not a number"))) << line;
+  }
+  EXPECT_EQ(json_reason(lines_with("010")[0]), "not JSON: 010 is no number");
+  EXPECT_EQ(json_reason(lines_with("0x10")[1]), "not JSON: 0x10 is no number");
+  EXPECT_EQ(json_reason("{\"objects\": [], \"a\": \"\xff\"}"), "not JSON: not UTF-8");
+  EXPECT_EQ(json_reason(R"({"objects": [], "a": "b})"), "not JSON: a string without its closing quote");
+  EXPECT_THAT(json_reason("{'objects': []}"), StartsWith("not JSON: "));
+  EXPECT_THAT(json_reason(R"({"objects": []}})"),
+              testing::AnyOf(StartsWith("not JSON: "), StartsWith("more than one")));
+  EXPECT_THAT(json_reason(R"({"a": {"objects": []})"), StartsWith("not JSON: "));
+}
+
+TEST(recording_jsonl, what_json_has_is_read) {
+  const Parsed parsed = parse(
+      R"({ "objects" : [ { "box" : [ 0 , -0.0 , 1E+2 , 1e-400 ] , "label" : "\"\u00e9\n\/" } ] , "a" : [ { } , [ ] , true , false , null , "\ud83d\ude00" , -0 , 0.10 ] })",
+      true);
+  ASSERT_TRUE(parsed.recording) << parsed.failure.message;
+  EXPECT_THAT(boxes(*parsed.recording, 0), ElementsAre(Box{0, 0, 100, 0}));
+  EXPECT_THAT(parsed.recording->labels(), ElementsAre("\"\u00e9\n/"));
+}
+
+TEST(recording_jsonl, a_second_object_on_a_line_is_not_lost) {
+  const std::string one = R"({"objects": [{"box": [1, 2, 3, 4]}]})";
+  for (const char* between : {"", " ", "\t"})
+    EXPECT_EQ(json_reason(one + between + one), "more than one object on the line; write one a line, say with jq -c");
+}
+
+TEST(recording_jsonl, integers_of_any_size_are_what_they_are) {
+  for (const std::string& line : lines_with("18446744073709551616")) {
+    const Parsed parsed = parse(line, true);
+    EXPECT_TRUE(parsed.recording) << parsed.failure.message;
+  }
+  const Parsed parsed = parse(
+      R"({"objects": [{"box": [18446744073709551616, 18446744073709551615, -9223372036854775809, 100000000000000000000000000000000000000]}]})",
+      true);
+  ASSERT_TRUE(parsed.recording) << parsed.failure.message;
+  EXPECT_THAT(boxes(*parsed.recording, 0), ElementsAre(Box{0x1p64f, 0x1p64f, -0x1p63f, 1e38f}));
+  EXPECT_EQ(json_reason(R"({"frame": 18446744073709551616, "objects": []})"),
+            "\"frame\" is not a whole number from 0 to 2147483647");
+  EXPECT_EQ(json_reason(lines_with("1" + std::string(400, '0'))[0]),
+            "a corner of \"box\" is larger than a float can hold");
+  EXPECT_EQ(json_reason(lines_with("1e400")[0]), "a corner of \"box\" is larger than a float can hold");
+}
+
+TEST(recording_jsonl, a_member_that_is_looked_at_may_be_there_once) {
+  EXPECT_EQ(json_reason(R"({"objects": [{"box": [1, 2, 3, 4]}], "objects": []})"), "\"objects\" is there twice");
+  EXPECT_EQ(json_reason(R"({"frame": 1, "\u0066rame": 1, "objects": []})"), "\"frame\" is there twice");
+  EXPECT_EQ(json_reason(R"({"objects": [{"box": [1, 2, 3, 4], "box": [1, 2, 3, 4]}]})"), "\"box\" is there twice");
+  EXPECT_EQ(json_reason(R"({"objects": [{"box": [1,2,3,4], "detection": {"label": "a", "label": "b"}}]})"),
+            "\"label\" is there twice");
+  EXPECT_TRUE(parse(R"({"a": 1, "a": 2, "objects": [{"box": [1, 2, 3, 4], "b": 1, "b": 2}]})", true).recording);
+}
+
+TEST(recording_jsonl, a_label_with_a_zero_character_is_refused) {
+  EXPECT_EQ(json_reason(R"({"objects": [{"box": [1, 2, 3, 4], "label": "a\u0000b"}]})"),
+            "\"label\" has a zero character");
+}
+
+TEST(recording_jsonl, nesting_has_its_limit_where_it_says) {
+  const auto nested = [](std::size_t levels) {  // the object is one
+    return R"({"objects": [], "a": )" + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+  };
+  EXPECT_TRUE(parse(nested(32), true).recording);
+  EXPECT_EQ(json_reason(nested(33)), "nested more than 32 levels deep");
+}
+
+TEST(recording_jsonl, what_an_older_read_survivors_wrote_is_told) {
+  EXPECT_EQ(
+      json_reason(R"({"frame": 0, "pts": 0, "survivors": [{"label": "a", "box": [1, 2, 3, 4], "confidence": 1}]})"),
+      "\"survivors\" instead of \"objects\", from an older read-survivors, whose \"box\" is x, y, width, height; make "
+      "the file again with this one");
+  EXPECT_THAT(json_reason(R"({"objects": [{"label": "a", "box": [1, 2, 3, 4], "confidence": 0.5, "members": 1}]})"),
+              StartsWith("\"confidence\" beside \"box\" instead of \"score\""));
+  EXPECT_TRUE(
+      parse(R"({"survivors": 7, "objects": [{"box": [1, 2, 3, 4], "confidence": 0.5, "score": 1}]})", true).recording);
+}
+
+TEST(recording_jsonl, an_array_is_told_from_lines) {
+  for (const bool strict : {false, true}) {
+    for (const char* text : {R"([{"objects": []}, {"objects": []}])", "[\n  {\n    \"objects\": []\n  }\n]\n",
+                             " \n\t [\n", "[{\"objects\": []},\n{\"objects\": []}]", "\xef\xbb\xbf[]"}) {
+      for (const Format format : {Format::automatic, Format::jsonl}) {
+        const Parsed parsed = parse(text, strict, format);
+        ASSERT_FALSE(parsed.recording) << text;
+        EXPECT_THAT(parsed.failure.message,
+                    testing::ContainsRegex(
+                        "^det.txt:[12]: a JSON array; write one object a line, say with jq -c '.\\[\\]'\\.$"));
+      }
+    }
+  }
+  // One object over several lines.
+  EXPECT_THAT(
+      parse("{\n  \"objects\": []\n}\n").failure.message,
+      HasSubstr("det.txt:1: not JSON: the line does not end with the \"}\" of its object; jq -c writes an object a "
+                "line"));
+}
+
+// Nothing behind the text can be read.
+TEST(recording_jsonl, the_last_line_may_lie_at_the_end_of_memory) {
+  const std::string line = R"({"objects": [{"box": [1, 2, 3, 12345]}], "a": "b\n"})";
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* pages = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  char* end = static_cast<char*>(pages) + page;
+  ASSERT_EQ(mprotect(end, page, PROT_NONE), 0);
+  std::ranges::copy(line, end - line.size());
+  for (std::size_t n = 1; n <= line.size(); n++)
+    EXPECT_EQ(parse({end - n, n}, true, Format::jsonl).recording.has_value(), n == line.size()) << n;
+  munmap(pages, 2 * page);
 }
 
 }  // namespace

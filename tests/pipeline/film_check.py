@@ -7,6 +7,7 @@ the film and of the original as RGB (film.rgb, original.rgb) in the folder. Prin
 """
 
 import json
+import math
 import os
 import pathlib
 import re
@@ -26,8 +27,17 @@ def read_frames(path):
     return [data[i : i + FRAME_BYTES] for i in range(0, len(data), FRAME_BYTES)]
 
 
+def pixels(box):
+    """The smallest rectangle of pixels around the box, within the frame: x, y, width, height."""
+    x1, y1 = max(math.floor(box[0]), 0), max(math.floor(box[1]), 0)
+    x2, y2 = min(math.ceil(box[2]), WIDTH), min(math.ceil(box[3]), HEIGHT)
+    return x1, y1, x2 - x1, y2 - y1
+
+
 def read_survivors(folder):
-    return [json.loads(line)["survivors"] for line in (folder / "survivors.jsonl").read_text().splitlines()]
+    frames = [json.loads(line) for line in (folder / "survivors.jsonl").read_text().splitlines()]
+    assert all(frame["resolution"] == {"width": WIDTH, "height": HEIGHT} for frame in frames)
+    return [[{**survivor, "box": pixels(survivor["box"])} for survivor in frame["objects"]] for frame in frames]
 
 
 def changed(film, original, x, y):

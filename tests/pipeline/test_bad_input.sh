@@ -51,6 +51,46 @@ auto_without_gpu() {
   crowd-launch "${source[@]}" ! crowdinject ! crowdnms backend=auto ! fakesink 2>&1 | tail -n 1 | grep '^done: 5 frames'
 }
 
+# ends_with STATUS TEXT PIPELINE...: the pipeline runs to the end of its stream, and one line has TEXT.
+ends_with() {
+  local status=$1 text=$2
+  shift 2
+  fails_with "$status" "$text" crowd-launch -q "$@" && grep '^done: ' "$work/output"
+}
+
+never_searched() {
+  need_element crowddetect || return
+  ends_with 3 "lost        5 frames not searched (crowddetect0)" "${source[@]}" ! crowddetect min-size=4 ! \
+    crowdnms ! fakesink
+}
+
+never_drawn() {
+  need_element crowdnms && need_element crowdinject && need_element crowdoverlay || return
+  head -c 691200 /dev/zero >raw.yuv
+  ends_with 3 "lost        7 frames not drawn (crowdoverlay0)" filesrc location=raw.yuv blocksize=100000 ! \
+    video/x-raw,format=I420,width=320,height=240,framerate=25/1 ! crowdinject ! crowdnms ! crowdoverlay ! fakesink
+}
+
+drawn_but_for_the_last() {
+  need_element crowdnms && need_element crowdinject && need_element crowdoverlay || return
+  head -c 300000 /dev/zero >short.yuv
+  ends_with 0 "lost        1 frames not drawn (crowdoverlay0)" filesrc location=short.yuv blocksize=115200 ! \
+    video/x-raw,format=I420,width=320,height=240,framerate=25/1 ! crowdinject ! crowdnms ! crowdoverlay ! fakesink
+}
+
+over_capacity() {
+  need_element crowdnms && need_element crowdinject || return
+  ends_with 0 "lost        30 candidates over max-candidates (crowdnms0)" "${source[@]}" ! \
+    crowdinject candidates=10 ! crowdnms max-candidates=4 ! fakesink
+}
+
+skipped_lines() {
+  need_element crowdinject || return
+  printf '1,-1,10,10,20,20,.5\nnonsense\n' >det.txt
+  ends_with 0 "lost        1 lines skipped (crowdinject0)" "${source[@]}" ! crowdinject location=det.txt ! fakesink &&
+    grep '^crowd-launch: warning: .*strict=true' "$work/output"
+}
+
 interrupted() {
   local status=0
   crowd-launch videotestsrc is-live=true ! x264enc tune=zerolatency ! mp4mux ! filesink location=live.mp4 >log 2>&1 &
@@ -82,6 +122,11 @@ check "an iou-threshold of 2 is refused" refuses 'iou-threshold' crowdnms \
   crowd-launch --set n.iou-threshold=2 "${source[@]}" ! crowdnms name=n ! fakesink
 check "an unknown element is named" fails_with 1 'no element "nosuchelement"' crowd-launch fakesrc ! nosuchelement
 check "an unknown property is named" fails_with 1 'nosuchproperty' crowd-launch fakesrc nosuchproperty=1 ! fakesink
+check "frames that are never searched are lost, and the exit status is 3" never_searched
+check "frames that are never drawn on are lost, and the exit status is 3" never_drawn
+check "a last frame that is too short is lost, and the exit status is 0" drawn_but_for_the_last
+check "candidates over capacity are lost, and the exit status is 0" over_capacity
+check "lines that are skipped are lost, and the warning says what helps" skipped_lines
 check "no pipeline is a usage error" fails_with 2 "no pipeline given" crowd-launch
 check "a wrong option is a usage error" fails_with 2 "Unknown option --nosuch" crowd-launch --nosuch fakesrc ! fakesink
 check "a wrong --set is a usage error" fails_with 2 "--set wants" crowd-launch --set nonsense fakesrc ! fakesink
@@ -91,4 +136,6 @@ check "Ctrl-C finishes the film" interrupted
 check "read-survivors wants its appsink" fails_with 1 "appsink name=survivors" read-survivors fakesrc ! fakesink
 check "read-survivors names a missing file" fails_with 1 "No such file" \
   read-survivors filesrc location="$work/nothing" ! appsink name=survivors
+check "read-survivors says that its output is full" fails_with 1 "cannot be written: No space left on device" \
+  sh -c 'read-survivors videotestsrc num-buffers=5 ! appsink name=survivors >/dev/full'
 finish

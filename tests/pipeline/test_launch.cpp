@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "losses.hpp"
 #include "options.hpp"
 #include "pipeline.hpp"
 #include "report.hpp"
@@ -98,17 +99,129 @@ TEST(progress_line, says_what_is_known) {
   EXPECT_EQ(live.find("to go"), std::string::npos) << live;
 }
 
+struct Free {
+  void operator()(GstStructure* structure) const {
+    gst_structure_free(structure);
+  }
+};
+using Stats = std::unique_ptr<GstStructure, Free>;
+
+/// Counters of an element: `frames=(guint64)3,failures=(guint64)2`.
+Stats make_stats(const std::string& fields) {
+  return Stats(gst_structure_from_string(("stats," + fields).c_str(), nullptr));
+}
+
+TEST(losses, are_named_with_their_element) {
+  crowd::Losses losses;
+  EXPECT_FALSE(losses.known());
+  losses.add("crowddetect", "crowddetect0", make_stats("searched=(guint64)20,failures=(guint64)12").get());
+  losses.add("crowdinject", "i", make_stats("frames=(guint64)9,overflow=(guint64)3,skipped-lines=(guint64)4").get());
+  losses.add("crowdnms", "n",
+             make_stats("frames=(guint64)9,failures=(guint64)1,overflow=(guint64)2,invalid=(guint64)5,"
+                        "clipped=(guint64)7")
+                 .get());
+  losses.add("crowdoverlay", "o", make_stats("frames=(guint64)9,failures=(guint64)6").get());
+  EXPECT_TRUE(losses.known());
+  EXPECT_EQ(losses.text(),
+            "12 frames not searched (crowddetect0), 4 lines skipped (i), 3 candidates over max-candidates (i), "
+            "1 frames not clustered (n), 2 candidates over max-candidates (n), 5 invalid candidates (n), "
+            "7 survivors over max-detections (n), 6 frames not drawn (o)");
+  EXPECT_TRUE(losses.failed().empty());
+}
+
+TEST(losses, are_nothing_where_there_are_none) {
+  crowd::Losses losses;
+  losses.add("crowdnms", "n", make_stats("frames=(guint64)9,failures=(guint64)0").get());
+  EXPECT_TRUE(losses.known());
+  EXPECT_EQ(losses.text(), "nothing");
+  EXPECT_TRUE(losses.failed().empty());
+}
+
+TEST(losses, of_every_frame_are_failures_of_the_element) {
+  crowd::Losses losses;
+  losses.add("crowddetect", "some", make_stats("frames=(guint64)9,searched=(guint64)9,failures=(guint64)8").get());
+  losses.add("crowddetect", "all", make_stats("frames=(guint64)9,searched=(guint64)3,failures=(guint64)3").get());
+  losses.add("crowdoverlay", "none", make_stats("frames=(guint64)0,failures=(guint64)0").get());
+  losses.add("crowdoverlay", "drawn", make_stats("frames=(guint64)4,failures=(guint64)4").get());
+  EXPECT_EQ(losses.failed(), (std::vector<std::string>{"all", "drawn"}));
+}
+
+TEST(losses, of_elements_of_others_are_theirs) {
+  crowd::Losses losses;
+  losses.add("fakesink", "s", make_stats("frames=(guint64)4,failures=(guint64)4").get());
+  EXPECT_FALSE(losses.known());
+  EXPECT_TRUE(losses.failed().empty());
+  const Pipeline pipeline = make_pipeline({"fakesrc", "!", "identity", "!", "fakesink"});
+  EXPECT_FALSE(crowd::read_losses(GST_BIN(pipeline.get())).known());
+}
+
+TEST(losses, are_read_off_all_elements_from_source_to_sink) {
+  const Pipeline pipeline = make_pipeline({"videotestsrc", "num-buffers=2", "!", "video/x-raw,width=320,height=240",
+                                           "!", "crowdinject", "name=i", "candidates=10", "max-candidates=4", "!",
+                                           "crowdnms", "name=n", "max-detections=1", "!", "fakesink"});
+  ASSERT_TRUE(pipeline);
+  ASSERT_TRUE(crowd::play_to_end("test", pipeline.get()));
+  const std::string text = crowd::read_losses(GST_BIN(pipeline.get())).text();
+  EXPECT_TRUE(text.starts_with("12 candidates over max-candidates (i), 12 candidates over max-candidates (n)")) << text;
+  EXPECT_NE(text.find("survivors over max-detections (n)"), std::string::npos) << text;
+}
+
 TEST(summary, names_what_was_lost) {
   crowd::Tally tally;
   tally.add({10, 2, 500});
-  const std::unique_ptr<GstStructure, decltype(&gst_structure_free)> stats(
-      gst_structure_new("stats", "backend", G_TYPE_STRING, "cpu", "overflow", G_TYPE_UINT64, guint64{12}, "invalid",
-                        G_TYPE_UINT64, guint64{0}, nullptr),
-      gst_structure_free);
-  const std::string text = crowd::summary(tally, stats.get(), 2.0, false);
-  EXPECT_NE(text.find("lost        12 over max-candidates\n"), std::string::npos) << text;
+  const Stats stats = make_stats("backend=(string)cpu");
+  crowd::Losses losses;
+  losses.add("crowdoverlay", "o", make_stats("frames=(guint64)9,failures=(guint64)6").get());
+  const std::string text = crowd::summary(tally, stats.get(), losses, 2.0, false);
+  EXPECT_NE(text.find("lost        6 frames not drawn (o)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("backend cpu"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("done: 1 frames, 10 candidates, 2 survivors\n")) << text;
+  const std::string without = crowd::summary({}, nullptr, losses, 2.0, false);
+  EXPECT_NE(without.find("lost        6 frames not drawn (o)\n"), std::string::npos) << without;
+  EXPECT_EQ(crowd::summary({}, nullptr, {}, 2.0, false).find("lost"), std::string::npos);
+}
+
+TEST(read_frame_counts, knows_a_frame_of_the_device) {
+  const std::unique_ptr<GstStructure, decltype(&gst_structure_free)> message(
+      gst_structure_new("crowdnms", "candidates", G_TYPE_UINT, 10u, "survivors", G_TYPE_UINT, 2u, "nms-time",
+                        G_TYPE_UINT64, guint64{0}, "on-device", G_TYPE_BOOLEAN, TRUE, nullptr),
+      gst_structure_free);
+  const auto counts = crowd::read_frame_counts(message.get());
+  ASSERT_TRUE(counts);
+  EXPECT_TRUE(counts->on_device);
+  EXPECT_EQ(counts->candidates, 10u);
+}
+
+std::string summary_with(const crowd::Tally& tally, guint64 timed, guint64 time) {
+  const std::unique_ptr<GstStructure, decltype(&gst_structure_free)> stats(
+      gst_structure_new("stats", "backend", G_TYPE_STRING, "cuda", "device-frames-timed", G_TYPE_UINT64, timed,
+                        "device-time", G_TYPE_UINT64, time, nullptr),
+      gst_structure_free);
+  return crowd::summary(tally, stats.get(), {}, 2.0, false);
+}
+
+TEST(summary, says_how_long_the_device_worked) {
+  crowd::Tally tally;
+  for (int i = 0; i < 40; i++)
+    tally.add({10, 2, 0, true});
+  const std::string text = summary_with(tally, 2, 26'000);
+  EXPECT_NE(text.find("nms         on the device 0.013 ms a frame, mean of 2 timed, backend cuda\n"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("0.000 ms"), std::string::npos) << text;
+  EXPECT_EQ(text.find("median"), std::string::npos) << text;
+  EXPECT_NE(crowd::progress_line(&tally, {}, 9.8, 10).find("nms on the device  9.8 fps"), std::string::npos);
+  const std::string untimed = summary_with(tally, 0, 0);
+  EXPECT_NE(untimed.find("nms         on the device, too few frames to be timed"), std::string::npos) << untimed;
+}
+
+TEST(summary, keeps_frames_of_the_device_out_of_the_times_of_the_host) {
+  crowd::Tally tally;
+  for (int i = 0; i < 40; i++)
+    tally.add({10, 2, 0, true});
+  tally.add({10, 2, 2'000'000, false});
+  const std::string text = summary_with(tally, 2, 26'000);
+  EXPECT_NE(text.find("median 2.000 ms"), std::string::npos) << text;
+  EXPECT_NE(text.find("on the device 0.013 ms a frame"), std::string::npos) << text;
 }
 
 TEST(frame_limit, is_the_least_of_the_pipeline) {

@@ -38,11 +38,17 @@ Ref<GstMemory> in_system_memory(const MetaBoxes& boxes) {
   return Ref<GstMemory>(memory);
 }
 
+/// Boxes of a frame of another size than the buffer's are those of a detector whose input has that size.
 void attach(GstBuffer* buffer, const MetaBoxes& boxes, Ref<GstMemory> memory) {
   ASSERT_NE(memory, nullptr);
-  gst_buffer_add_crowd_boxes_meta(buffer, memory.release(), boxes.capacity, boxes.frame_width, boxes.frame_height,
-                                  boxes.labels)
-      ->kind = boxes.kind;
+  const GstVideoMeta* frame = gst_buffer_get_video_meta(buffer);
+  const unsigned width = frame ? frame->width : boxes.frame_width;
+  const unsigned height = frame ? frame->height : boxes.frame_height;
+  const auto add =
+      boxes.kind == GST_CROWD_BOXES_SURVIVORS ? gst_buffer_add_crowd_survivors_meta : gst_buffer_add_crowd_boxes_meta;
+  GstCrowdBoxesMeta* meta = add(buffer, memory.release(), boxes.capacity, width, height, boxes.labels);
+  meta->placement.xx = double(width) / boxes.frame_width;
+  meta->placement.yy = double(height) / boxes.frame_height;
 }
 
 template <typename T>
@@ -52,7 +58,7 @@ bool same_bytes(const std::vector<T>& a, const std::vector<T>& b) {
 
 const char* const counters[] = {"frames",       "candidates",           "survivors",      "suppressed",
                                 "invalid",      "below-threshold",      "overflow",       "clipped",
-                                "broken-metas", "last-candidates",      "last-survivors", "last-suppressed",
+                                "failures",     "last-candidates",      "last-survivors", "last-suppressed",
                                 "last-invalid", "last-below-threshold", "last-overflow",  "last-clipped"};
 
 }  // namespace
@@ -121,7 +127,8 @@ MetaBoxes read(const GstCrowdBoxesMeta* meta) {
   all.frame_width = meta->frame_width;
   all.frame_height = meta->frame_height;
   all.labels = meta->labels;
-  all.kind = meta->kind;
+  all.kind = static_cast<GstCrowdBoxesKind>(meta->kind);
+  all.placement = meta->placement;
   all.memory = meta->memory;
   GstCrowdBoxesMap map;
   if (!gst_crowd_boxes_map_memory(&map, meta->memory, meta->capacity, GST_MAP_READ)) {
@@ -166,6 +173,8 @@ testing::AssertionResult same(const MetaBoxes& expected, const MetaBoxes& got) {
   if (expected.count != got.count || expected.candidates != got.candidates)
     return testing::AssertionFailure() << got.count << " boxes of " << got.candidates << " candidates, not "
                                        << expected.count << " of " << expected.candidates;
+  if (std::memcmp(&expected.placement, &got.placement, sizeof got.placement) != 0)
+    return testing::AssertionFailure() << "at another place of the frame";
   if (expected.frame_width != got.frame_width || expected.frame_height != got.frame_height)
     return testing::AssertionFailure() << "on a frame of " << got.frame_width << 'x' << got.frame_height;
   if (expected.kind != got.kind)

@@ -27,7 +27,8 @@ struct MetaBoxes {
   unsigned frame_width = 0, frame_height = 0;
   GPtrArray* labels = nullptr;
   GstCrowdBoxesKind kind = GST_CROWD_BOXES_CANDIDATES;
-  GstMemory* memory = nullptr;  ///< where they were read from
+  GstCrowdBoxesPlacement placement = {1, 0, 0, 0, 1, 0};  ///< of those that were read
+  GstMemory* memory = nullptr;                            ///< where they were read from
 };
 
 /// Candidates on a frame of that size, with room for all of them and `spare` more.

@@ -170,6 +170,9 @@ Ref<GstBuffer> noise(const GstVideoInfo& info, std::uint64_t seed) {
     word = random();
   Ref<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
   gst_buffer_fill(buffer.get(), 0, words.data(), GST_VIDEO_INFO_SIZE(&info));
+  gst_buffer_add_video_meta(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(&info),
+                            static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)),
+                            static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)));
   GST_BUFFER_PTS(buffer.get()) = 0;
   GST_BUFFER_DURATION(buffer.get()) = GST_SECOND / 25;
   return buffer;

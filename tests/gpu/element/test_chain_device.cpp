@@ -46,7 +46,7 @@ TEST_P(ChainOf, draws_what_it_draws_on_system_frames) {
     }
   }
   EXPECT_EQ(device.stat("nms", "frames-on-gpu"), 100u);
-  for (const char* counter : {"frames", "candidates", "survivors", "suppressed", "invalid", "broken-metas"})
+  for (const char* counter : {"frames", "candidates", "survivors", "suppressed", "invalid", "failures"})
     EXPECT_EQ(device.stat("nms", counter), host.stat("nms", counter)) << counter;
   EXPECT_EQ(device.stat("overlay", "failures"), 0u);
 }

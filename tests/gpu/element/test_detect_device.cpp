@@ -103,6 +103,33 @@ TEST(DetectDevice, finds_the_windows_of_the_cpu) {
   }
 }
 
+TEST(DetectDevice, searches_what_is_shown_of_a_cropped_frame) {
+  const cv::Mat picture = picture_of_people();
+  for (const char* format : {"NV12", "RGBA"}) {
+    const GstVideoInfo whole = info_of(format, 640, 480);
+    for (const auto& [x, y] : {std::pair(100, 40), std::pair(101, 41)}) {
+      SCOPED_TRACE(std::string(format) + ' ' + std::to_string(x));
+      const cv::Rect part(x, y, 640 - x, 480 - y);
+      const GstVideoInfo shown = info_of(format, unsigned(part.width), unsigned(part.height));
+      const Gpu gpu;
+      Pipe pipe("crowddetect name=detect hit-threshold=0", &gpu);
+      pipe.set_caps(shown, true);
+      Ref<GstBuffer> frame = gpu.frame_like(frame_of(picture, whole).get(), whole);
+      GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
+      crop->x = guint(x), crop->y = guint(y), crop->width = guint(part.width), crop->height = guint(part.height);
+      const Ref<GstBuffer> out = pipe.pass(std::move(frame));
+      EXPECT_EQ(gpu.synchronise(), cudaSuccess);
+      Pipe host("crowddetect hit-threshold=0");
+      host.set_caps(shown, false);
+      const Ref<GstBuffer> expected = host.pass(frame_of(picture(part), shown));
+      ASSERT_TRUE(out && expected);
+      const MetaBoxes found = read(gst_buffer_get_crowd_boxes_meta(out.get()));
+      expect_same_windows(read(gst_buffer_get_crowd_boxes_meta(expected.get())), found);
+      EXPECT_GT(found.count, 0u);
+    }
+  }
+}
+
 // Their kernels are launched as graphs, of which not all are kept.
 TEST(DetectDevice, finds_the_windows_of_frames_whose_memories_come_back) {
   const GstVideoInfo info = info_of("NV12", 640, 480);
@@ -183,7 +210,8 @@ TEST(DetectDevice, finds_nothing_on_frames_that_are_too_small) {
       for (int i = 0; i < 2; i++)
         both.compare(cv::Mat(size, CV_8U, cv::Scalar(90)), found);
       EXPECT_EQ(found.count, 0u);
-      EXPECT_EQ(both.device.stat("detect", "failures"), 0u);
+      EXPECT_EQ(both.device.stat("detect", "failures"), 2u);
+      EXPECT_THAT(take_warnings(both.device.bus()), testing::ElementsAre(testing::HasSubstr("Nothing can be found")));
     }
   }
 }

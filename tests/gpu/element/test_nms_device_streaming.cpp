@@ -89,7 +89,7 @@ TEST_P(OutputDelay, gives_the_same_frames_one_later) {
   expect_frame(11, delayed.pull().get());
   expect_nothing();
   EXPECT_EQ(gpu.synchronise(), cudaSuccess);
-  for (const char* counter : {"frames", "candidates", "survivors", "suppressed", "broken-metas"})
+  for (const char* counter : {"frames", "candidates", "survivors", "suppressed", "failures"})
     EXPECT_EQ(delayed.stat("nms", counter), straight.stat("nms", counter)) << counter;
 }
 

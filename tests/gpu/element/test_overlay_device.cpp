@@ -73,8 +73,8 @@ constexpr const char* styles[] = {
     "show=candidates draw-summary=true",
     "show=both draw-labels=true draw-scores=true draw-counts=true draw-summary=true",
     "show=both draw-labels=false draw-scores=true draw-counts=false thickness=5 candidate-thickness=3 font-scale=3",
-    "show=survivors draw-labels=true draw-scores=false draw-counts=true draw-summary=true color=0",
-    "show=both color=0xff3060c0 candidate-color=0 draw-summary=true font-scale=1",
+    "show=survivors draw-labels=true draw-scores=false draw-counts=true draw-summary=true color=class",
+    "show=both color=0xff3060c0 candidate-color=class draw-summary=true font-scale=1",
 };
 
 class OverlayOnDevice : public testing::TestWithParam<Kind> {
@@ -205,7 +205,7 @@ TEST(OverlayLabels, are_right_in_whatever_order_frames_name_them) {
 TEST(OverlayLabels, of_survivors_are_not_those_of_candidates) {
   const Gpu gpu;
   const GstVideoInfo info = info_of("RGBA", 640, 480);
-  Pipe device("crowdoverlay show=both candidate-color=0 draw-labels=false", &gpu);
+  Pipe device("crowdoverlay show=both candidate-color=class draw-labels=false", &gpu);
   device.set_caps(info, true);
   const Ref<GstBuffer> picture = noise(info, 1);
   MetaBoxes survivors = survivors_of(boxes_on({640, 480}, 5, 1), 640, 480);

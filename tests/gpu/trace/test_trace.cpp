@@ -69,6 +69,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"cuMemcpyXtoD", none}, Case{"", none}),
     [](const auto& info) { return *info.param.function ? std::string(info.param.function) : std::string("nothing"); });
 
+TEST(events, are_recorded_and_read_without_a_wait) {
+  for (const char* function : {"cuEventRecord_ptsz", "cuEventElapsedTime_v2"})
+    EXPECT_EQ(classify(function), Call{}) << function;
+}
+
 TEST(forms, say_where_the_bytes_are) {
   EXPECT_EQ(classify("cuMemcpyDtoH_v2").form, Form::word);
   EXPECT_EQ(classify("cuMemcpyAsync").form, Form::flat);
