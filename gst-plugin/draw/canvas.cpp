@@ -64,7 +64,10 @@ class Painter {
   std::size_t paint(std::span<const Primitive> primitives) {
     if (primitives[0].rgb != rgb_)
       take(primitives[0].rgb);
-    return primitives[0].kind == Primitive::fill ? paint_fill(primitives[0]) : paint_text(primitives);
+    const bool is_fill = primitives[0].kind == Primitive::fill;
+    const std::size_t painted = is_fill ? paint_fill(primitives[0]) : paint_text(primitives);
+    background_ = is_fill ? &primitives[0] : nullptr;
+    return painted;
   }
 
  private:
@@ -86,6 +89,13 @@ class Painter {
       return;
     for (std::size_t i = 0; i < grids_.all().size(); i++)
       inks[i].fill(grids_.all()[i], rows, columns);
+  }
+
+  void fill_alike(const Inks& inks, const Pixels& rows, std::span<const Pixels> columns) const {
+    if (rows.first >= rows.end || columns.empty())
+      return;
+    for (std::size_t i = 0; i < grids_.all().size(); i++)
+      inks[i].fill_alike(grids_.all()[i], rows, columns);
   }
 
   /** Pixels that lie in the frame are left, counted from where components begin; they may be anywhere in the range of
@@ -114,6 +124,7 @@ class Painter {
         primitives.first(std::min(primitives.size(), most_glyphs)),
         [&a](const Primitive& b) { return b.kind != a.kind || b.y1 != a.y1 || b.scale != a.scale || b.rgb != a.rgb; });
     const auto line = primitives.first(static_cast<std::size_t>(end - primitives.begin()));
+    const bool plain = lies_on_background(line);
     for (int row = 0; row < glyph_height; row++) {
       std::array<Pixels, most_glyphs*(glyph_width + 1) / 2> columns;
       std::size_t visible = 0;
@@ -123,15 +134,29 @@ class Painter {
           columns[visible] = clip_columns(glyph.x1 + dots.first * a.scale, glyph.x1 + dots.end * a.scale);
           visible += columns[visible].first < columns[visible].end;
         }
-      fill(glyphs_, clip_rows(a.y1 + row * a.scale, a.y1 + (row + 1) * a.scale), std::span(columns).first(visible));
+      const Pixels rows = clip_rows(a.y1 + row * a.scale, a.y1 + (row + 1) * a.scale);
+      if (plain)
+        fill_alike(glyphs_, rows, std::span(columns).first(visible));
+      else
+        fill(glyphs_, rows, std::span(columns).first(visible));
     }
     return line.size();
+  }
+
+  /** Whether all of a line of glyphs lies on the fill painted just before. */
+  bool lies_on_background(std::span<const Primitive> line) const {
+    const int scale = line[0].scale;
+    return background_ && background_->y1 <= line[0].y1 && line[0].y1 + glyph_height * scale <= background_->y2 &&
+           std::ranges::all_of(line, [&](const Primitive& glyph) {
+             return background_->x1 <= glyph.x1 && glyph.x1 + glyph_width * scale <= background_->x2;
+           });
   }
 
   const Canvas& canvas_;
   Grids grids_;
   std::uint32_t rgb_ = 0;
   Inks fills_, glyphs_;
+  const Primitive* background_ = nullptr;  ///< what was painted just before, if it is a fill
 };
 
 }  // namespace

@@ -119,4 +119,19 @@ void Ink::fill(const Grid& grid, const Pixels& rows, std::span<const Pixels> col
     }
 }
 
+void Ink::fill_alike(const Grid& grid, const Pixels& rows, std::span<const Pixels> columns) const {
+  if (period_ != grid.advance || grid.shift_x != 0 || grid.shift_y != 0)
+    return fill(grid, rows, columns);
+  fill(grid, {rows.first, rows.first + 1}, columns);
+  int first = columns[0].first, end = columns[0].end;
+  for (const Pixels& range : columns) {
+    first = std::min(first, range.first);
+    end = std::max(end, range.end);
+  }
+  const std::uint8_t* const from = grid.data + rows.first * grid.stride + first * grid.advance;
+  const auto size = static_cast<std::size_t>((end - first) * grid.advance);
+  for (int y = rows.first + 1; y < rows.end; y++)
+    std::memcpy(grid.data + y * grid.stride + first * grid.advance, from, size);
+}
+
 }  // namespace crowd::draw

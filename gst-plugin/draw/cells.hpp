@@ -57,6 +57,8 @@ class Ink {
 
   /** Fills the cells of pixels, which lie in the frame: in each of the rows, all of the columns. */
   void fill(const Grid& grid, const Pixels& rows, std::span<const Pixels> columns) const;
+  /** The same where, from the first to the last of the columns, each row is as the row above it: rows are copied. */
+  void fill_alike(const Grid& grid, const Pixels& rows, std::span<const Pixels> columns) const;
 
  private:
   static constexpr std::ptrdiff_t run_bytes = 48;  ///< cells of 1, 2, 3, 4, 6 or 8 bytes fill it
