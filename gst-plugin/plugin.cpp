@@ -3,9 +3,9 @@
 
 #include <gst/gst.h>
 
-#include "gstcrowdinject.h"
-#include "gstcrowdnms.h"
-#include "gstcrowdoverlay.h"
+#include "inject/gstcrowdinject.h"
+#include "nms/gstcrowdnms.h"
+#include "overlay/gstcrowdoverlay.h"
 
 static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = TRUE;

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "arrange.hpp"
+#include "cpu/arrange.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <limits>
 
-#include "order.hpp"
-#include "sort.hpp"
-#include "tuning.hpp"
+#include "core/order.hpp"
+#include "cpu/sort.hpp"
+#include "cpu/tuning.hpp"
 
 namespace crowd::cpu {
 

@@ -4,8 +4,8 @@
 // From a frame to a Task: the steps that greedy and map-reduce share.
 #pragma once
 
-#include "frame.hpp"
-#include "overlap.hpp"
+#include "core/overlap.hpp"
+#include "cpu/frame.hpp"
 
 namespace crowd::cpu {
 

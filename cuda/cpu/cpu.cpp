@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "floating_point.hpp"
-#include "frame.hpp"
+#include "core/floating_point.hpp"
+#include "cpu/frame.hpp"
 
 namespace crowd::cpu {
 

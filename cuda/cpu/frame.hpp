@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <span>
 
+#include "core/internal.hpp"
+#include "cpu/space.hpp"
 #include "crowd/nms.h"
-#include "internal.hpp"
-#include "space.hpp"
 
 namespace crowd::cpu {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "arrange.hpp"
+#include "cpu/arrange.hpp"
 
 namespace crowd::cpu {
 

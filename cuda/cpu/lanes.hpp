@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "space.hpp"
+#include "cpu/space.hpp"
 
 #if defined(__SSE2__)
 #include <immintrin.h>

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "arrange.hpp"
+#include "cpu/arrange.hpp"
 
 namespace crowd::cpu {
 

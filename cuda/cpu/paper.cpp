@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "frame.hpp"
-#include "order.hpp"
-#include "paper_rule.hpp"
+#include "core/order.hpp"
+#include "core/paper_rule.hpp"
+#include "cpu/frame.hpp"
 
 namespace crowd::cpu {
 

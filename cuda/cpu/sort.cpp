@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "sort.hpp"
+#include "cpu/sort.hpp"
 
 #include <algorithm>
 #include <array>
 #include <utility>
 
-#include "tuning.hpp"
+#include "cpu/tuning.hpp"
 
 namespace crowd::cpu {
 

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "overlap.hpp"
+#include "core/overlap.hpp"
 
 namespace crowd::cpu {
 

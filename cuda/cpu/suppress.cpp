@@ -4,8 +4,8 @@
 // The inner loops, compiled once per instruction set into the namespace CROWD_ISA. Calls nothing that another
 // translation unit might also define: the linker would keep either copy.
 
-#include "lanes.hpp"
-#include "space.hpp"
+#include "cpu/lanes.hpp"
+#include "cpu/space.hpp"
 
 namespace crowd::cpu::CROWD_ISA {
 

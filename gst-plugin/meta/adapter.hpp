@@ -21,9 +21,9 @@
 #include <span>
 #include <string>
 
-#include "confidence.hpp"
-#include "gstcrowdboxesplacement.hpp"
-#include "memorypool.hpp"
+#include "base/confidence.hpp"
+#include "base/memorypool.hpp"
+#include "lib/gstcrowdboxesplacement.hpp"
 
 namespace crowd::meta {
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "adapter.hpp"
-#include "negotiation.hpp"
+#include "base/negotiation.hpp"
+#include "meta/adapter.hpp"
 
 namespace crowd::meta {
 

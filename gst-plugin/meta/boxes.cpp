@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "adapter.hpp"
-#include "device.hpp"
+#include "gpu/device.hpp"
 #include "gst/crowd/gstcrowdboxesmeta.h"
+#include "meta/adapter.hpp"
 
 namespace crowd::meta {
 

@@ -17,11 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "adapter.hpp"
-#include "detection.hpp"
-#include "gstcrowdboxesplacement.hpp"
-#include "gstcrowdtrail.h"
-#include "regionplace.hpp"
+#include "base/detection.hpp"
+#include "base/regionplace.hpp"
+#include "lib/gstcrowdboxesplacement.hpp"
+#include "lib/gstcrowdtrail.h"
+#include "meta/adapter.hpp"
 
 namespace crowd::meta {
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "unread.hpp"
+#include "meta/unread.hpp"
 
 #include <algorithm>
 
-#include "adapter.hpp"
-#include "detection.hpp"
+#include "base/detection.hpp"
+#include "meta/adapter.hpp"
 
 namespace crowd::meta {
 

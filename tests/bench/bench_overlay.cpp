@@ -18,9 +18,9 @@
 #include <random>
 #include <vector>
 
-#include "draw/frame.hpp"
-#include "draw/scene.hpp"
-#include "mappedframe.hpp"
+#include "base/mappedframe.hpp"
+#include "overlay/draw/frame.hpp"
+#include "overlay/draw/scene.hpp"
 
 namespace {
 

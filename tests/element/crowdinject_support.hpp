@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "gstcrowdtruth.hpp"
-#include "scene/scene.hpp"
+#include "inject/gstcrowdtruth.hpp"
+#include "inject/scene/scene.hpp"
 #include "support.hpp"
 #include "temporary_file.hpp"
 

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "draw/canvas.hpp"
-#include "draw/font.hpp"
+#include "overlay/draw/canvas.hpp"
+#include "overlay/draw/font.hpp"
 #include "support.hpp"
 
 namespace crowd::test {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scene/recording.hpp"
+#include "inject/scene/recording.hpp"
 
 namespace crowd::scene {
 

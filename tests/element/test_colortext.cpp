@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "draw/colortext.hpp"
+#include "overlay/draw/colortext.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <opencv2/objdetect.hpp>
 #include <tuple>
 
-#include "opencv/windows.hpp"
+#include "detect/windows.hpp"
 #include "pictures.hpp"
 #include "support.hpp"
 

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "draw/colortext.hpp"
-#include "draw/scene.hpp"
+#include "overlay/draw/colortext.hpp"
+#include "overlay/draw/scene.hpp"
 #include "overlay_harness.hpp"
 
 namespace {

@@ -9,8 +9,8 @@
 
 #include <cmath>
 
-#include "draw/detections.hpp"
 #include "nms_harness.hpp"
+#include "overlay/draw/detections.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "draw/font.hpp"
+#include "overlay/draw/font.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

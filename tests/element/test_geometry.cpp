@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "gstcrowdtruth.hpp"
+#include "inject/gstcrowdtruth.hpp"
 #include "support.hpp"
 
 using namespace crowd::test;

@@ -3,7 +3,7 @@
 //
 // The numbers of names that crowdoverlay keeps from frame to frame.
 
-#include "draw/labels.hpp"
+#include "overlay/draw/labels.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 //
 // The grey image of frames with more than 8 bits a sample.
 
-#include "opencv/luma.hpp"
+#include "detect/luma.hpp"
 
 #include <gtest/gtest.h>
 

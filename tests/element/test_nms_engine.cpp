@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "nmsengine.hpp"
+#include "nms/nmsengine.hpp"
 
 struct CrowdNmsSession {
   CrowdNmsBackend backend;

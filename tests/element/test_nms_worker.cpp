@@ -4,7 +4,7 @@
 // What crowdnms says of frames whose candidates lie on the GPU: with a GPU in place of a real one, which takes system
 // memory for its own and does and counts what the test says.
 
-#include "nmsworker.hpp"
+#include "nms/nmsworker.hpp"
 
 #include <gmock/gmock.h>
 

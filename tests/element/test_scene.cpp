@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "crowd/nms.h"
-#include "scene/random.hpp"
-#include "scene/scene.hpp"
-#include "scene/source.hpp"
-#include "scene/truth_file.hpp"
+#include "inject/scene/random.hpp"
+#include "inject/scene/scene.hpp"
+#include "inject/scene/source.hpp"
+#include "inject/scene/truth_file.hpp"
 #include "temporary_file.hpp"
 
 namespace {

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "scene/line_reader.hpp"
-#include "scene/random.hpp"
+#include "inject/scene/line_reader.hpp"
+#include "inject/scene/random.hpp"
 #include "temporary_file.hpp"
 
 namespace {

@@ -13,9 +13,9 @@
 #include <limits>
 #include <thread>
 
+#include "inject/scene/random.hpp"
+#include "inject/scene/source.hpp"
 #include "recording_cases.hpp"
-#include "scene/random.hpp"
-#include "scene/source.hpp"
 #include "temporary_file.hpp"
 
 namespace {

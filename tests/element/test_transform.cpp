@@ -3,7 +3,7 @@
 //
 // What every element says in one way.
 
-#include "transform.hpp"
+#include "base/transform.hpp"
 
 #include <gmock/gmock.h>
 

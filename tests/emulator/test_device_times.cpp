@@ -3,7 +3,7 @@
 //
 // How long the device works on frames, with the emulator's events.
 
-#include "devicetimes.hpp"
+#include "gpu/devicetimes.hpp"
 
 #include <gtest/gtest.h>
 

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "count_allocations.hpp"
+#include "detect/hog/hog.hpp"
+#include "detect/windows.hpp"
 #include "emulator.hpp"
-#include "opencv/hog.hpp"
-#include "opencv/windows.hpp"
 #include "pictures.hpp"
 
 namespace crowd::test {

@@ -3,7 +3,7 @@
 //
 // When a frame's kernels are launched as a graph, and when one by one, with the emulator's runtime.
 
-#include "launchgraphs.hpp"
+#include "gpu/launchgraphs.hpp"
 
 #include <gtest/gtest.h>
 

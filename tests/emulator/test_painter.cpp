@@ -16,9 +16,9 @@
 #include <cuda_runtime.h>
 
 #include "boxes.hpp"
-#include "draw/labels.hpp"
-#include "draw/text.hpp"
 #include "emulator.hpp"
+#include "overlay/draw/labels.hpp"
+#include "overlay/draw/text.hpp"
 #include "painting.hpp"
 
 namespace crowd::test {

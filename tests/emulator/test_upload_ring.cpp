@@ -3,7 +3,7 @@
 //
 // The pinned memory that boxes are uploaded from, with the emulator's runtime: no block is written that is still read.
 
-#include "uploadring.hpp"
+#include "gpu/uploadring.hpp"
 
 #include <gtest/gtest.h>
 

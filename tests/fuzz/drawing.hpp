@@ -8,11 +8,11 @@
 
 #include <iterator>
 
-#include "draw/detections.hpp"
-#include "draw/frame.hpp"
-#include "draw/scene.hpp"
+#include "base/mappedframe.hpp"
 #include "input.hpp"
-#include "mappedframe.hpp"
+#include "overlay/draw/detections.hpp"
+#include "overlay/draw/frame.hpp"
+#include "overlay/draw/scene.hpp"
 
 namespace crowd::fuzz {
 

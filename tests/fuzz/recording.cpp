@@ -3,7 +3,7 @@
 //
 // Recordings: an input is the text of one. Every format reads it, strict and not.
 
-#include "scene/recording.hpp"
+#include "inject/scene/recording.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
+#include "base/detection.hpp"
 #include "cluster.hpp"
 #include "drawing.hpp"
 #include "input.hpp"
-#include "meta/detection.hpp"
 #include "start.hpp"
 
 namespace {

@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "cudamemory.hpp"
+#include "gpu/cudamemory.hpp"
 #include "oracle.hpp"
 
 namespace crowd::test {

@@ -11,8 +11,8 @@
 #include <opencv2/videoio.hpp>
 #include <string>
 
+#include "detect/windows.hpp"
 #include "hog_expected.hpp"
-#include "opencv/windows.hpp"
 
 namespace crowd::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "opencv/search.hpp"
+#include "detect/search.hpp"
 
 namespace crowd::test {
 

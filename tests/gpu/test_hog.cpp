@@ -17,10 +17,10 @@
 #include <string>
 #include <vector>
 
-#include "cudamemory.hpp"
+#include "detect/hog/hog.hpp"
 #include "environment.hpp"
+#include "gpu/cudamemory.hpp"
 #include "hog_expected.hpp"
-#include "opencv/hog.hpp"
 
 namespace crowd::test {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cases.hpp"
-#include "floating_point.hpp"
+#include "core/floating_point.hpp"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>

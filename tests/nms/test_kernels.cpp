@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "arrange.hpp"
 #include "boxes.hpp"
+#include "cpu/arrange.hpp"
 #include "oracle.hpp"
 
 namespace crowd::cpu::portable {

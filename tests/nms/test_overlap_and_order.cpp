@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "boxes.hpp"
-#include "order.hpp"
-#include "overlap.hpp"
-#include "paper_rule.hpp"
+#include "core/order.hpp"
+#include "core/overlap.hpp"
+#include "core/paper_rule.hpp"
 
 namespace crowd::test {
 namespace {

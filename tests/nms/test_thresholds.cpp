@@ -9,8 +9,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/overlap.hpp"
 #include "exact_ratios.hpp"
-#include "overlap.hpp"
 
 namespace crowd::test {
 namespace {

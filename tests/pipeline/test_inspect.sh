@@ -17,7 +17,7 @@ inspect_where_built() {
 
 # By file, since an element that its plugin fails to register must not look like one that is not built.
 need_element_file() {
-  [ "$1" != crowddetect ] || [ -e "$CROWD_BUILD/gst-plugin/opencv/libgstcrowdopencv.so" ] || { echo "no OpenCV"; return 77; }
+  [ "$1" != crowddetect ] || [ -e "$CROWD_BUILD/gst-plugin/detect/libgstcrowdopencv.so" ] || { echo "no OpenCV"; return 77; }
 }
 
 has_property() {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "scene/random.hpp"
-#include "scene/recording.hpp"
+#include "inject/scene/random.hpp"
+#include "inject/scene/recording.hpp"
 #include "survivors.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "boxes.hpp"
-#include "draw/text.hpp"
+#include "overlay/draw/text.hpp"
 
 namespace crowd::test {
 

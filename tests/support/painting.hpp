@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "draw/painter.hpp"
+#include "overlay/draw/painter.hpp"
 
 namespace crowd::test {
 

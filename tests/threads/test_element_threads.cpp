@@ -126,7 +126,7 @@ class Threads : public testing::Test {
     for (const char* name : {"coreelements", "videotestsrc"})
       load(std::filesystem::path(GST_PLUGINS) / ("libgst" + std::string(name) + ".so"));
     ASSERT_NE(g_getenv("CROWD_PLUGINS"), nullptr) << "set it to the folder of libgstcrowd.so";
-    for (const char* name : {"libgstcrowd.so", "opencv/libgstcrowdopencv.so"})
+    for (const char* name : {"libgstcrowd.so", "detect/libgstcrowdopencv.so"})
       load(std::filesystem::path(g_getenv("CROWD_PLUGINS")) / name);
   }
 

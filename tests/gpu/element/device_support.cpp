@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "mappedframe.hpp"
+#include "base/mappedframe.hpp"
 
 #if GST_CHECK_VERSION(1, 24, 0)
 #include <gst/cuda/gstcuda.h>

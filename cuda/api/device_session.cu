@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A session on the GPU: candidates go up through one pinned block in one copy, the kernels write what was asked for
+// straight into mapped pinned memory, and one event wait ends the call.
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <utility>
+
+#include <cuda_runtime.h>
+
+#include "api/device_session.hpp"
+#include "core/internal.hpp"
+#include "gpu/cudamemory.hpp"
+
+namespace crowd {
+
+namespace {
+
+constexpr std::size_t alignment = 256;
+
+CrowdNmsStatus failed(const char* what, cudaError_t error) {
+  (void)cudaGetLastError();
+  const CrowdNmsStatus status = error == cudaErrorMemoryAllocation ? CROWD_NMS_OUT_OF_MEMORY
+                                : error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver
+                                    ? CROWD_NMS_NO_GPU
+                                    : CROWD_NMS_CUDA_ERROR;
+  return fail(status, "%s failed: %s", what, cudaGetErrorString(error));
+}
+
+/// The arrays of a call in one block, the same on the host and on the device. Candidates of all frames lie end to end,
+/// so that one copy of what is used moves them.
+struct Inputs {
+  CrowdNmsBox* boxes;
+  float* scores;
+  std::int32_t* classes;
+  std::uint32_t* offsets;
+  std::uint32_t* counts;
+};
+
+Inputs take_inputs(Carver& carver, std::size_t total, std::uint32_t frames) {
+  Inputs inputs;
+  inputs.counts = carver.take<std::uint32_t>(frames);
+  inputs.offsets = carver.take<std::uint32_t>(frames);
+  inputs.boxes = carver.take<CrowdNmsBox>(total);
+  inputs.scores = carver.take<float>(total);
+  inputs.classes = carver.take<std::int32_t>(total);
+  return inputs;
+}
+
+struct Outputs {
+  CrowdNmsReport* reports;
+  std::uint32_t* survivors;
+  std::uint32_t* members;
+  std::uint32_t* stand_ins;
+};
+
+Outputs take_outputs(Carver& carver, std::size_t total, std::uint32_t frames) {
+  Outputs outputs;
+  outputs.reports = carver.take<CrowdNmsReport>(frames);
+  outputs.survivors = carver.take<std::uint32_t>(total);
+  outputs.members = carver.take<std::uint32_t>(total);
+  outputs.stand_ins = carver.take<std::uint32_t>(total);
+  return outputs;
+}
+
+std::uint32_t used(const CrowdNmsCandidates& candidates, std::uint32_t frame) {
+  return candidates.counts ? std::min(candidates.counts[frame], candidates.capacity) : candidates.capacity;
+}
+
+/// The launch shape follows the capacity, so the fullest frame's is what the device is told.
+std::uint32_t most_used(const CrowdNmsCandidates& candidates) {
+  std::uint32_t most = 0;
+  for (std::uint32_t f = 0; f < candidates.frames; ++f)
+    most = std::max(most, used(candidates, f));
+  return most;
+}
+
+std::size_t start(const CrowdNmsCandidates& candidates, std::uint32_t frame) {
+  return candidates.offsets ? candidates.offsets[frame] : static_cast<std::size_t>(frame) * candidates.capacity;
+}
+
+class DeviceSession final : public Session {
+ public:
+  CrowdNmsStatus allocate(const CrowdNmsParams* params, std::uint32_t frames, std::uint32_t capacity) noexcept;
+  CrowdNmsStatus run(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
+                     const CrowdNmsSurvivors& survivors) noexcept override;
+
+ private:
+  std::size_t pack(const CrowdNmsCandidates& candidates, bool with_classes, Inputs& on_device) noexcept;
+  CrowdNmsStatus wait() noexcept;
+  void hand_over(const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& survivors, std::uint32_t room,
+                 std::uint32_t fullest, const Outputs& outputs) noexcept;
+
+  cuda::Stream stream_;
+  cuda::Event done_;
+  cuda::PinnedMemory staging_;
+  cuda::DeviceMemory inputs_;
+  cuda::PinnedMemory outputs_;
+  cuda::DeviceMemory workspace_;
+  std::size_t workspace_bytes_ = 0;
+};
+
+// Enough for every method that the session may be asked for; 0 when even greedy is refused.
+std::size_t needed_workspace(const CrowdNmsParams* params, std::uint32_t frames, std::uint32_t capacity) {
+  CrowdNmsParams p;
+  crowd_nms_params_init(&p);
+  std::size_t bytes = crowd_nms_cuda_workspace_bytes(&p, frames, capacity);
+  if (bytes && params) {
+    p = *params;
+    p.method = CROWD_NMS_PAPER;
+    bytes = std::max(bytes, crowd_nms_cuda_workspace_bytes(&p, frames, capacity));
+  }
+  return bytes;
+}
+
+template <typename Owner>
+CrowdNmsStatus reserve(Owner& owner, std::size_t bytes, const char* what) {
+  const cudaError_t error = cuda::allocate(owner, bytes);
+  return error == cudaSuccess ? CROWD_NMS_OK : failed(what, error);
+}
+
+CrowdNmsStatus DeviceSession::allocate(const CrowdNmsParams* params, std::uint32_t frames,
+                                       std::uint32_t capacity) noexcept {
+  workspace_bytes_ = needed_workspace(params, frames, capacity);
+  if (!workspace_bytes_ && frames && capacity)
+    return CROWD_NMS_UNSUPPORTED;  // the reason is in the last error
+  if (const cudaError_t error = cuda::allocate(stream_))
+    return failed("creating a stream", error);
+  if (const cudaError_t error = cuda::allocate(done_))
+    return failed("creating an event", error);
+
+  const std::size_t total = static_cast<std::size_t>(frames) * capacity;
+  Carver inputs(nullptr, alignment);
+  take_inputs(inputs, total, frames);
+  Carver outputs(nullptr, alignment);
+  take_outputs(outputs, total, frames);
+  constexpr char pinned[] = "allocating pinned memory", device[] = "allocating device memory";
+  CrowdNmsStatus status = reserve(staging_, inputs.bytes(), pinned);
+  if (status == CROWD_NMS_OK)
+    status = reserve(outputs_, outputs.bytes(), pinned);
+  if (status == CROWD_NMS_OK)
+    status = reserve(inputs_, inputs.bytes(), device);
+  if (status == CROWD_NMS_OK)
+    status = reserve(workspace_, workspace_bytes_, device);
+  return status;
+}
+
+// Fills the staging block; returns the bytes to copy.
+std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, bool with_classes, Inputs& on_device) noexcept {
+  std::size_t total = 0;
+  for (std::uint32_t f = 0; f < candidates.frames; ++f)
+    total += used(candidates, f);
+  Carver host(staging_.get(), alignment);
+  const Inputs to = take_inputs(host, total, candidates.frames);
+  Carver device(inputs_.get(), alignment);
+  on_device = take_inputs(device, total, candidates.frames);
+  std::size_t at = 0;
+  for (std::uint32_t f = 0; f < candidates.frames; ++f) {
+    const std::uint32_t n = used(candidates, f);
+    to.counts[f] = candidates.counts ? candidates.counts[f] : candidates.capacity;
+    to.offsets[f] = static_cast<std::uint32_t>(at);
+    if (n) {
+      std::memcpy(to.boxes + at, candidates.boxes + start(candidates, f), n * sizeof(CrowdNmsBox));
+      std::memcpy(to.scores + at, candidates.scores + start(candidates, f), n * sizeof(float));
+      if (with_classes)
+        std::memcpy(to.classes + at, candidates.classes + start(candidates, f), n * sizeof(std::int32_t));
+    }
+    at += n;
+  }
+  if (with_classes)
+    return host.bytes();
+  on_device.classes = nullptr;
+  return static_cast<std::size_t>(reinterpret_cast<std::byte*>(to.classes) - static_cast<std::byte*>(staging_.get()));
+}
+
+CrowdNmsStatus DeviceSession::wait() noexcept {
+  cudaError_t error = cudaEventRecord(done_.get(), stream_.get());
+  if (error == cudaSuccess)
+    error = cudaEventSynchronize(done_.get());
+  return error == cudaSuccess ? CROWD_NMS_OK : failed("running NMS on the GPU", error);
+}
+
+void DeviceSession::hand_over(const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& survivors,
+                              std::uint32_t room, std::uint32_t fullest, const Outputs& outputs) noexcept {
+  for (std::uint32_t f = 0; f < candidates.frames; ++f) {
+    CrowdNmsReport report = outputs.reports[f];
+    const std::uint32_t written = std::min(report.survivors, room);
+    const std::size_t from = static_cast<std::size_t>(f) * room;
+    const std::size_t to = static_cast<std::size_t>(f) * survivors.max_survivors;
+    if (written) {
+      std::memcpy(survivors.survivors + to, outputs.survivors + from, written * sizeof(std::uint32_t));
+      if (survivors.members)
+        std::memcpy(survivors.members + to, outputs.members + from, written * sizeof(std::uint32_t));
+    }
+    const std::size_t slot = static_cast<std::size_t>(f) * candidates.capacity;
+    const std::uint32_t n = used(candidates, f);
+    if (survivors.stand_ins && n)
+      std::memcpy(survivors.stand_ins + slot, outputs.stand_ins + static_cast<std::size_t>(f) * fullest,
+                  n * sizeof(std::uint32_t));
+    survivors.reports[f] = report;
+  }
+}
+
+CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
+                                  const CrowdNmsSurvivors& survivors) noexcept {
+  if (!candidates.frames)
+    return CROWD_NMS_OK;
+  const bool with_classes = candidates.classes && !params.class_agnostic;
+  Inputs inputs;
+  const std::size_t bytes = pack(candidates, with_classes, inputs);
+  if (const cudaError_t error =
+          cudaMemcpyAsync(inputs_.get(), staging_.get(), bytes, cudaMemcpyHostToDevice, stream_.get()))
+    return failed("uploading candidates", error);
+
+  // The caller may offer more room than there are candidates; the session's own room is the capacity.
+  const std::uint32_t room = std::min(survivors.max_survivors, candidates.capacity);
+  // D_max of method paper follows the capacity, and D_max shapes its result.
+  const std::uint32_t fullest = params.method == CROWD_NMS_PAPER ? candidates.capacity : most_used(candidates);
+  Carver carver(outputs_.get(), alignment);
+  const Outputs outputs =
+      take_outputs(carver, static_cast<std::size_t>(candidates.frames) * candidates.capacity, candidates.frames);
+  const CrowdNmsCandidates on_device{inputs.boxes,  inputs.scores,     inputs.classes, inputs.offsets,
+                                     inputs.counts, candidates.frames, fullest};
+  const CrowdNmsSurvivors mapped{outputs.survivors, survivors.members ? outputs.members : nullptr,
+                                 survivors.stand_ins ? outputs.stand_ins : nullptr, outputs.reports, room};
+  if (const CrowdNmsStatus status =
+          crowd_nms_cuda(&params, &on_device, &mapped, workspace_.get(), workspace_bytes_, stream_.get());
+      status != CROWD_NMS_OK)
+    return status;
+  if (const CrowdNmsStatus status = wait(); status != CROWD_NMS_OK)
+    return status;
+  hand_over(candidates, survivors, room, fullest, outputs);
+  return CROWD_NMS_OK;
+}
+
+}  // namespace
+
+CrowdNmsStatus make_device_session(const CrowdNmsParams* params, std::uint32_t frames, std::uint32_t capacity,
+                                   std::unique_ptr<Session>& session) noexcept {
+  if (const CrowdNmsStatus status = crowd_nms_cuda_probe(); status != CROWD_NMS_OK)
+    return status;
+  std::unique_ptr<DeviceSession> made(new (std::nothrow) DeviceSession);
+  if (!made)
+    return fail(CROWD_NMS_OUT_OF_MEMORY, "no memory for a session");
+  if (const CrowdNmsStatus status = made->allocate(params, frames, capacity); status != CROWD_NMS_OK)
+    return status;
+  session = std::move(made);
+  return CROWD_NMS_OK;
+}
+
+}  // namespace crowd

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <limits>
+
+#include "core/internal.hpp"
+
+namespace crowd {
+
+namespace {
+
+thread_local char last_error[512] = "";
+
+}  // namespace
+
+CrowdNmsStatus fail(CrowdNmsStatus status, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(last_error, sizeof last_error, format, arguments);
+  va_end(arguments);
+  return status;
+}
+
+CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
+                          const CrowdNmsSurvivors* survivors) {
+  if (const CrowdNmsStatus status = crowd_nms_params_check(params); status != CROWD_NMS_OK)
+    return status;
+  if (!candidates || !survivors)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "candidates and survivors must not be NULL");
+  if (!total_fits(candidates->frames, candidates->capacity))
+    return fail(CROWD_NMS_INVALID_ARGUMENT,
+                "%u frames of %u candidates are more than a call holds (%u): split the batch, or lower the capacity",
+                candidates->frames, candidates->capacity, CROWD_NMS_MAX_TOTAL);
+  if (!candidates->frames)
+    return CROWD_NMS_OK;
+  if (candidates->capacity && (!candidates->boxes || !candidates->scores))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "boxes and scores must not be NULL when capacity is %u",
+                candidates->capacity);
+  if (!survivors->reports)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "reports must not be NULL: one CrowdNmsReport per frame");
+  if (survivors->max_survivors && !survivors->survivors)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "survivors must not be NULL when max_survivors is %u",
+                survivors->max_survivors);
+  return CROWD_NMS_OK;
+}
+
+}  // namespace crowd
+
+using crowd::fail;
+
+void crowd_nms_params_init(CrowdNmsParams* params) {
+  if (!params)
+    return;
+  *params = CrowdNmsParams{
+      .method = CROWD_NMS_GREEDY,
+      .metric = CROWD_NMS_IOU,
+      .comparator = CROWD_NMS_GREATER,
+      .pixel_offset = 0,
+      .overlap_threshold = 0.5,
+      .score_threshold = -std::numeric_limits<float>::infinity(),
+      .class_agnostic = 0,
+      .paper_d_max = 0,
+      .paper_k = 32,
+  };
+}
+
+CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
+  if (!params)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "params must not be NULL: start from crowd_nms_params_init()");
+  const auto& p = *params;
+  if (crowd::raw(p.method) > CROWD_NMS_PAPER)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "method %u is not a CrowdNmsMethod", crowd::raw(p.method));
+  if (crowd::raw(p.metric) > CROWD_NMS_OVER_LOWER)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "metric %u is not a CrowdNmsMetric", crowd::raw(p.metric));
+  if (crowd::raw(p.comparator) > CROWD_NMS_GREATER_EQUAL)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "comparator %u is not a CrowdNmsComparator", crowd::raw(p.comparator));
+  if (!(p.overlap_threshold >= 0.0 && p.overlap_threshold <= 1.0))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "overlap_threshold is %.17g, must lie in [0, 1]", p.overlap_threshold);
+  if (std::isnan(p.score_threshold))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "score_threshold is NaN, must be a number");
+  if (p.pixel_offset > 1 || p.class_agnostic > 1)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "pixel_offset (%u) and class_agnostic (%u) must be 0 or 1", p.pixel_offset,
+                p.class_agnostic);
+  if (p.method != CROWD_NMS_PAPER)
+    return CROWD_NMS_OK;
+  if (p.paper_d_max > crowd::paper_d_max_limit)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "paper_d_max is %u, must be at most %u", p.paper_d_max,
+                crowd::paper_d_max_limit);
+  if (!p.paper_k || (p.paper_d_max && p.paper_d_max % p.paper_k))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "paper_k is %u, must divide paper_d_max (%u)", p.paper_k, p.paper_d_max);
+  return CROWD_NMS_OK;
+}
+
+const char* crowd_nms_status_text(CrowdNmsStatus status) {
+  switch (status) {
+    case CROWD_NMS_OK:
+      return "done";
+    case CROWD_NMS_INVALID_ARGUMENT:
+      return "an argument breaks the contract of crowd/nms.h";
+    case CROWD_NMS_UNSUPPORTED:
+      return "this hardware cannot run it with these parameters";
+    case CROWD_NMS_WORKSPACE_TOO_SMALL:
+      return "the workspace is smaller than the workspace query says";
+    case CROWD_NMS_NO_GPU:
+      return "no usable CUDA device: use the CPU backend, or install an NVIDIA driver and a build with CUDA";
+    case CROWD_NMS_OUT_OF_MEMORY:
+      return "out of memory: lower the capacity or the number of frames";
+    case CROWD_NMS_CUDA_ERROR:
+      return "the CUDA runtime reported an error";
+  }
+  return "unknown status";
+}
+
+const char* crowd_nms_last_error(void) {
+  return crowd::last_error;
+}

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The one overlap test of the repository (crowd/nms.h, "Valid" and "Overlap"), for host and device.
+// Must be compiled without contraction (-ffp-contract=off, --fmad=false): a fused multiply-add changes results.
+#pragma once
+
+#include <cmath>
+
+#include "core/order.hpp"
+#include "crowd/nms.h"
+
+namespace crowd {
+
+/// What decides whether two boxes overlap; a digest of CrowdNmsParams that is cheap to pass to a kernel.
+struct OverlapRule {
+  CrowdNmsMetric metric;
+  bool or_equal;
+  float threshold;  ///< a ratio compares with it as with the params' double
+  float offset;
+};
+
+/// The largest float that is not above `value`, in [0, 1]: floats above one are above the other.
+inline float float_below(double value) {
+  const auto either = static_cast<float>(value);
+  return static_cast<double>(either) > value ? std::nextafter(either, 0.0f) : either;
+}
+
+/// The smallest float that is not below `value`, in [0, 1]: floats below one are below the other.
+inline float float_above(double value) {
+  const auto either = static_cast<float>(value);
+  return static_cast<double>(either) < value ? std::nextafter(either, 1.0f) : either;
+}
+
+/// Method paper keeps where the ratio is below the threshold, so what is equal to it suppresses.
+inline OverlapRule overlap_rule(const CrowdNmsParams& params) {
+  const bool or_equal = params.method == CROWD_NMS_PAPER || params.comparator == CROWD_NMS_GREATER_EQUAL;
+  return {params.metric, or_equal,
+          or_equal ? float_above(params.overlap_threshold) : float_below(params.overlap_threshold),
+          static_cast<float>(params.pixel_offset)};
+}
+
+CROWD_HD inline float smaller(float a, float b) {
+  return b < a ? b : a;
+}
+
+CROWD_HD inline float larger(float a, float b) {
+  return a < b ? b : a;
+}
+
+/// Finite and not empty. A NaN coordinate fails every comparison.
+CROWD_HD inline bool is_well_formed(const CrowdNmsBox& box, float offset) {
+  constexpr float most = 3.402823466e+38f;
+  const bool finite = box.x1 >= -most && box.x1 <= most && box.y1 >= -most && box.y1 <= most && box.x2 >= -most &&
+                      box.x2 <= most && box.y2 >= -most && box.y2 <= most;
+  const bool filled = offset > 0 ? box.x2 >= box.x1 && box.y2 >= box.y1 : box.x2 > box.x1 && box.y2 > box.y1;
+  return finite && filled;
+}
+
+CROWD_HD inline float area(const CrowdNmsBox& box, float offset) {
+  return (box.x2 - box.x1 + offset) * (box.y2 - box.y1 + offset);
+}
+
+CROWD_HD inline float intersection(const CrowdNmsBox& a, const CrowdNmsBox& b, float offset) {
+  const float w = larger(0.0f, smaller(a.x2, b.x2) - larger(a.x1, b.x1) + offset);
+  const float h = larger(0.0f, smaller(a.y2, b.y2) - larger(a.y1, b.y1) + offset);
+  return w * h;
+}
+
+/// The metric's denominator, from the areas of the better-ranked and the worse-ranked box.
+CROWD_HD inline float denominator(CrowdNmsMetric metric, float area_hi, float area_lo, float inter) {
+  switch (metric) {
+    case CROWD_NMS_IOS:
+      return smaller(area_hi, area_lo);
+    case CROWD_NMS_OVER_HIGHER:
+      return area_hi;
+    case CROWD_NMS_OVER_LOWER:
+      return area_lo;
+    case CROWD_NMS_IOU:
+      break;
+  }
+  return area_hi + area_lo - inter;
+}
+
+/// True if better-ranked `hi` overlaps worse-ranked `lo`, both well-formed. Classes and ranks are the caller's matter.
+CROWD_HD inline bool overlaps(const CrowdNmsBox& hi, const CrowdNmsBox& lo, const OverlapRule& rule) {
+  const float inter = intersection(hi, lo, rule.offset);
+  const float ratio = inter / denominator(rule.metric, area(hi, rule.offset), area(lo, rule.offset), inter);
+  return rule.or_equal ? ratio >= rule.threshold : ratio > rule.threshold;
+}
+
+}  // namespace crowd

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <algorithm>
+
+#include "kernels/launch.cuh"
+
+namespace crowd {
+
+namespace {
+
+// Stands for all kernels of the library: they are compiled for the same architectures.
+__global__ void any_kernel() {}
+
+constexpr int hopper = 9;
+
+Device ask(int device) {
+  int processors = 0;
+  int major = 0;
+  cudaFuncAttributes kernel{};
+  if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+      cudaFuncGetAttributes(&kernel, any_kernel) != cudaSuccess)
+    (void)cudaGetLastError();
+  // A driver that compiles an older architecture's PTX for Hopper leaves out what that did not have.
+  return {static_cast<unsigned>(std::max(processors, 1)), major >= hopper && kernel.ptxVersion >= 10 * hopper};
+}
+
+}  // namespace
+
+Device current_device() {
+  thread_local int known = -1;
+  thread_local Device answer{1, false};
+  int device = 0;
+  if (cudaGetDevice(&device) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return {1, false};
+  }
+  if (device != known) {
+    answer = ask(device);
+    known = device;
+  }
+  return answer;
+}
+
+}  // namespace crowd

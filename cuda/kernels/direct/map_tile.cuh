@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The map of a tile of rows by one block, against all of the frame's columns. A row leaves a bit in each strip of the
+// plane, upright and level ones, that a rival's centre can lie in. A column finds the rows near it by the bits of its
+// two strips. A binary search for its score among those of the rows says which rows it ranks better than, and counts
+// for their ranks. The few pairs that are left are queued, and tested by a thread each.
+#pragma once
+
+#include "kernels/direct/tile_results.cuh"
+#include "kernels/direct/tile_rows.cuh"
+
+namespace crowd::direct {
+
+/// Counts the columns by how many rows they rank better than (or as, of the tile's own), and says which ones that are.
+template <typename Tile, unsigned items>
+__device__ void count_better(Tile& tile, const Columns<items, Tile::bounded>& columns,
+                             std::uint32_t (&near)[items][Tile::words]) {
+  const SharedWords begin(tile.sorted);
+  // The first two steps of a search and the last meet one of four keys.
+  constexpr unsigned quarter = Tile::rows_max / 4;
+  const std::uint32_t first = begin[quarter - 1];
+  const std::uint32_t middle = begin[2 * quarter - 1];
+  const std::uint32_t third = begin[3 * quarter - 1];
+  const std::uint32_t last = begin[4 * quarter - 1];
+  SharedWords at[items];
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const bool upper = middle < columns.key[k];
+    at[k] = begin;
+    at[k] += upper ? 2 * quarter : 0;
+    if ((upper ? third : first) < columns.key[k])
+      at[k] += quarter;
+  }
+#pragma unroll
+  for (unsigned step = quarter / 2; step; step /= 2)
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      if (at[k][step - 1] < columns.key[k])
+        at[k] += step;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    if (last < columns.key[k])
+      at[k] += 1;
+  // Only now, since no load goes before an atomic that it comes after.
+  const std::uint32_t above = SharedWords(tile.above) - begin;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const std::uint32_t below = at[k] - begin;
+    at[k] += above;
+    at[k].count();
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      near[k][w] = lowest(below > 32 * w ? below - 32 * w : 0);
+  }
+}
+
+/// Takes down that column `i` beats the row at `place`.
+template <typename Tile>
+__device__ void add_rival(const Arguments& a, Tile& tile, const Job& job, std::uint32_t place, std::uint32_t i) {
+  const std::uint32_t number = atomicAdd(&tile.rivals[place], 1u);
+  const std::uint32_t key = number_key(a.frames.scores[job.input + i]);
+  atomicMax(&tile.best[place], key / capacity_max * capacity_max + (capacity_max - 1 - i));
+  if (number < rivals_max)
+    tile.list[place][number] = static_cast<std::uint16_t>(i * list_unit);
+  if (rarely(number >= list_share * list_step))
+    tile.crowded = 1;
+  // More than the list holds: but for the best, there is nothing to be learned any more.
+  if (a.first_rival || number >= rivals_max)
+    atomicMax(&tile.least[place], a.first_rival ? ~0u : key);
+}
+
+/// Whether column `i` ranks better than the row `r` at `place`, with which it was queued: of the tile's own columns
+/// those of the same score were, too, and the row itself.
+template <typename Tile>
+__device__ bool is_better(const Tile& tile, const Job& job, std::uint32_t place, std::uint32_t r, std::uint32_t i) {
+  const std::uint32_t other = i - job.first;
+  return other >= job.rows || other < r || tile.key[other] > tile.sorted[place];
+}
+
+/// Whether column `i` beats the row at `place`, which is near it; if so, takes that down.
+template <typename Tile>
+__device__ void test_pair(const Arguments& a, Tile& tile, const Job& job, std::uint32_t place, std::uint32_t i) {
+  const std::uint32_t r = tile.row_at[place];
+  const float4 column = a.frames.boxes[job.input + i];
+  const float4 row = tile.box[r];
+  PairRule rule = a.rule;
+  if (Tile::bounded) {
+    rule.overlap.metric = CROWD_NMS_IOU;
+    rule.apart_too = false;
+  }
+  if (suppresses(column, row, rule) && is_better(tile, job, place, r, i) &&
+      (!rule.by_class || a.frames.classes[job.input + i] == tile.label[r]))
+    add_rival(a, tile, job, place, i);
+}
+
+/// Tests the pairs in the queue.
+template <typename Tile>
+__device__ void test_pairs(const Arguments& a, Tile& tile, const Job& job, std::uint32_t count) {
+  for (std::uint32_t q = threadIdx.x; q < count; q += blockDim.x) {
+    const Pair pair = tile.queue[q];
+    test_pair(a, tile, job, pair.place(), pair.column());
+  }
+}
+
+/// The rows of a word that have marked any of these strips.
+__device__ inline std::uint32_t marked(const std::uint32_t* near, const Stretch& stretch) {
+  std::uint32_t rows = 0;
+  for (std::uint32_t k = 0; k < stretch.count; ++k)
+    rows |= near[(static_cast<std::uint32_t>(stretch.first) + k) % strip_count];
+  return rows;
+}
+
+/// Drops the rows of each word that a column cannot beat, going by where it lies.
+template <typename Tile>
+__device__ void drop_far(const Tile& tile, const Strips<Tile::bounded>& strips, std::uint32_t (&rows)[Tile::words]) {
+  if constexpr (Tile::bounded) {
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      rows[w] &= strip_word(tile.near[0][w], strips.x);
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      if (rows[w])  // of few lanes, whose words share fewer banks
+        rows[w] &= strip_word(tile.near[1][w], strips.y);
+  } else {
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      rows[w] &= marked(tile.near[0][w], strips.x) & marked(tile.near[1][w], strips.y);
+  }
+}
+
+/// Drops pairs that do not matter any more.
+template <typename Tile, unsigned items>
+__device__ void drop_settled(const Tile& tile, const Columns<items, Tile::bounded>& columns,
+                             std::uint32_t (&near)[items][Tile::words]) {
+#pragma unroll
+  for (unsigned w = 0; w < Tile::words; ++w)
+#pragma unroll 1
+    for (unsigned r = 0; r < 32; ++r) {
+      const std::uint32_t least = tile.least[32 * w + r];
+#pragma unroll
+      for (unsigned k = 0; k < items; ++k)
+        near[k][w] &= ~(static_cast<unsigned>(columns.key[k] < least) << r);
+    }
+}
+
+/// Takes one of the rows near a column, if there is one, off those and queues it.
+__device__ inline void queue_pair(SharedWords& to, std::uint32_t& near, std::uint32_t word, std::uint32_t column) {
+  const std::uint32_t bit = near & (0 - near);
+  to.append_if(near, bit, word * capacity_max + column);
+  near ^= bit;
+}
+
+/// Queues pairs of columns with the rows near them, as many as there is room for, and forgets these. Whatever the order
+/// of candidates, neighbours go to different threads from there.
+template <typename Tile, unsigned items>
+__device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words]) {
+  std::uint32_t own = 0;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      own += static_cast<std::uint32_t>(__popc(near[k][w]));
+  const std::uint32_t place = take_places(tile.queued, own);
+  const SharedWords begin(&tile.queue[0].bit);
+  SharedWords to = begin;
+  to += pair_words * place;
+  // Most columns have two rows near them at most: no loop for these.
+  if (!rarely(place + own > Tile::queue_room))
+#pragma unroll
+    for (unsigned row = 0; row < 2; ++row) {
+      std::uint32_t left = 0;
+#pragma unroll
+      for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+        for (unsigned w = 0; w < Tile::words; ++w) {
+          queue_pair(to, near[k][w], w, k * blockDim.x + threadIdx.x);
+          left |= near[k][w];
+        }
+      if (!left)
+        return;
+    }
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      while (near[k][w] && to - begin < pair_words * Tile::queue_room)
+        queue_pair(to, near[k][w], w, k * blockDim.x + threadIdx.x);
+}
+
+/// Finds the pairs of columns with rows near them, and tests them.
+template <typename Tile, unsigned items>
+__device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job,
+                            const Columns<items, Tile::bounded>& columns, std::uint32_t (&near)[items][Tile::words]) {
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    drop_far(tile, columns.strips[k], near[k]);
+  for (;;) {
+    queue_pairs<Tile, items>(tile, near);
+    __syncthreads();
+    const std::uint32_t queued = tile.queued;
+    test_pairs(a, tile, job, min(queued, Tile::queue_room));
+    if (!rarely(queued > Tile::queue_room))
+      return;
+    __syncthreads();
+    if (threadIdx.x == 0)
+      tile.queued = 0;
+    drop_settled(tile, columns, near);
+    __syncthreads();
+  }
+}
+
+/// Finds the rivals of one row or more, and how many candidates rank better, and writes that: rows by rank, and lists
+/// from the tile's first on. The tile is clear. Calls `wait` before anything is written.
+template <typename Plan, typename Function>
+__device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job, const Found& to, const Function& wait) {
+  constexpr unsigned items = Plan::items;
+  constexpr unsigned tasks = row_tasks<Tile<Plan>>;
+  const unsigned warp = threadIdx.x / 32;
+  // Rows are known and sorted while columns, which are many, are on their way.
+  for (unsigned task = warp; task < tasks; task += blockDim.x / 32)
+    store_rows(a, tile, job, task);
+  Raw raw[items];
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    if (const std::uint32_t i = k * blockDim.x + threadIdx.x; i < job.n)
+      raw[k] = load(a, job.input + i);
+  __syncthreads();
+  sort_rows(tile, job);
+  const Columns<items, Plan::bounded> columns = judge_columns<Tile<Plan>, items>(a, tile, job, raw);
+  __syncthreads();
+  std::uint32_t near[items][Tile<Plan>::words];
+  count_better(tile, columns, near);
+  find_rivals(a, tile, job, columns, near);
+  const Results<Tile<Plan>> results(tile, job);
+  __syncthreads();
+  wait();
+  results.write(a, tile, job, to);
+  write_tally(a, tile, job, to);
+}
+
+}  // namespace crowd::direct

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The reduce of each frame by a block of its own, behind the map over all multiprocessors; and which of the two ways a
+// small frame takes.
+
+#include <algorithm>
+
+#include "kernels/direct/reduce_frame.cuh"
+
+namespace crowd {
+
+namespace direct {
+
+namespace {
+
+template <bool greedy, unsigned items>
+__global__ void __launch_bounds__(1024, 1) reduce(Arguments a) {
+  extern __shared__ uint4 memory[];
+  __shared__ Verdicts shared;
+  const std::uint32_t frame = blockIdx.x;
+  // Before shared memory is cleared, as in the map. `frame` is read after the wait.
+  const std::uint32_t early = block_for_now();
+  const Row* const first = at_hand(a.arrays.of(early, a.frames.slot(early)).rows + Mine<items>::rank(0));
+  clear(carve(memory, a.frames.capacity), shared, a.frames.capacity);
+  __syncthreads();
+  await_previous();
+  reduce_frame<greedy, items>({a, shared, carve(memory, a.frames.capacity), frame, a.frames.size(frame),
+                               a.frames.input(frame), a.arrays.of(frame, a.frames.slot(frame))},
+                              first);
+}
+
+Arrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
+  const std::size_t total = static_cast<std::size_t>(frames) * capacity;
+  return {{carver.take<Row>(total), carver.take<uint4>(list_vectors(total)), carver.take<Tally>(frames)}};
+}
+
+/// Rows a block of the map: as few as it takes to have all multiprocessors at work. One of them is left to the reduce
+/// of a single frame, where it starts early (launch_early()).
+unsigned tile_for(const Call& call, const Device& device) {
+  const std::uint64_t rows = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
+  const bool leave_one = device.hopper && call.frame_count == 1 && device.processors > 1;
+  const std::uint64_t blocks = device.processors - (leave_one ? 1 : 0);
+  return static_cast<unsigned>(std::min<std::uint64_t>((rows + blocks - 1) / blocks, 32 * words_max));
+}
+
+template <unsigned items>
+void launch(const Call& call, const Arguments& arguments) {
+  const std::uint32_t capacity = call.frames.capacity;
+  launch_early(call.params.method == CROWD_NMS_GREEDY ? reduce<true, items> : reduce<false, items>, call,
+               {{call.frame_count, 1, 1},
+                ceil_div(ceil_div(capacity, items), 32) * 32,
+                memory_bytes(capacity),
+                memory_bytes(capacity_max)},
+               arguments);
+}
+
+}  // namespace
+
+/// The fewer candidates a thread has, the sooner it is done.
+void launch_reduce(const Call& call, const Arguments& arguments) {
+  if (call.frames.capacity <= 1024)
+    launch<1>(call, arguments);
+  else if (call.frames.capacity <= 2048)
+    launch<2>(call, arguments);
+  else
+    launch<items_max>(call, arguments);
+}
+
+}  // namespace direct
+
+std::size_t direct_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment) {
+  Carver carver(nullptr, alignment);
+  if (capacity <= direct::capacity_max)
+    direct::take_arrays(carver, frames, capacity);
+  return carver.bytes();
+}
+
+bool launch_direct(const Call& call, Carver carver) {
+  const std::uint32_t capacity = call.frames.capacity;
+  if (!capacity || capacity > direct::capacity_max)
+    return false;
+  const Device device = current_device();
+  const direct::Arguments arguments{call.frames,
+                                    direct::take_arrays(carver, call.frame_count, capacity),
+                                    call.out,
+                                    pair_rule(call.rule(), call.by_class()),
+                                    call.params.score_threshold,
+                                    direct::tile_for(call, device),
+                                    call.params.method != CROWD_NMS_GREEDY && !call.out.stand_ins && !call.out.members};
+  if (capacity <= tuning::small_capacity && device.hopper) {
+    direct::launch_small(call, arguments);
+    return true;
+  }
+  direct::launch_map(call, arguments);
+  if (cudaPeekAtLastError() == cudaSuccess)
+    direct::launch_reduce(call, arguments);
+  return true;
+}
+
+}  // namespace crowd

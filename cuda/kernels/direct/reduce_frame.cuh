@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The reduce of a frame by one block: from the rows of the map to survivors in rank order. A candidate without rivals
+// survives, the paper's result. The others wait for the fates of theirs (resolve.cuh).
+#pragma once
+
+#include "kernels/direct/reduce_wait.cuh"
+
+namespace crowd::direct {
+
+/// The candidates of a thread. Those of a warp follow one another in rank order.
+template <unsigned items>
+struct Mine {
+  Row row[items];
+
+  __device__ static std::uint32_t rank(unsigned k) {
+    return (threadIdx.x / 32 * items + k) * 32 + threadIdx.x % 32;
+  }
+};
+
+/// `first`: the thread's first row.
+template <unsigned items>
+__device__ Mine<items> load_rows(const Row* first, std::uint32_t capacity) {
+  Mine<items> mine;
+  const auto* words = reinterpret_cast<const uint2*>(first);
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    mine.row[k] = mine.rank(k) < capacity ? Row(words[32 * k]) : Row::absent();
+  return mine;
+}
+
+/// Calls `what`(row, rank) for those candidates of a thread that are `chosen`, a bit for each.
+template <unsigned items, typename Function>
+__device__ void for_each(const Mine<items>& mine, unsigned chosen, const Function& what) {
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    if (chosen >> k & 1)
+      what(mine.row[k], mine.rank(k));
+}
+
+/// Those of a thread's candidates for which a row says so.
+template <unsigned items, typename Predicate>
+__device__ unsigned choose(const Mine<items>& mine, const Predicate& is_chosen) {
+  unsigned chosen = 0;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    chosen |= static_cast<unsigned>(is_chosen(mine.row[k])) << k;
+  return chosen;
+}
+
+/// The lanes of a warp whose candidates are `chosen`, for each item. Returns how many candidates that are.
+template <unsigned items>
+__device__ std::uint32_t count_chosen(unsigned chosen, unsigned (&lanes)[items]) {
+  std::uint32_t all = 0;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    lanes[k] = __ballot_sync(all_lanes, chosen >> k & 1);
+    all += static_cast<std::uint32_t>(__popc(lanes[k]));
+  }
+  return all;
+}
+
+__device__ inline std::uint32_t lanes_before(unsigned lanes) {
+  return static_cast<std::uint32_t>(__popc(lanes & ((1u << threadIdx.x % 32) - 1)));
+}
+
+/// Most candidates lose to their best rival right away. The rest is listed, so that every lane has one, and open.
+template <unsigned items>
+__device__ void list_waiting(const View& view, const Mine<items>& mine) {
+  // All have a word to look at, so that no load waits for a condition.
+  const unsigned waits =
+      choose(mine, [&](const Row& row) { return row.has_rivals() & !view.standing(row.best()).has_kept(); });
+  unsigned lanes[items];
+  const std::uint32_t all = count_chosen(waits, lanes);
+  std::uint32_t place = 0;
+  if (threadIdx.x % 32 == 0 && all)
+    place = atomicAdd(&view.shared.waiting, all);
+  place = __shfl_sync(all_lanes, place, 0);
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    if (waits >> k & 1) {
+      const std::uint32_t own = place + lanes_before(lanes[k]);
+      view.memory.waiting[own] = mine.row[k];
+      view.memory.ranks[own] = static_cast<std::uint16_t>(mine.rank(k));
+      view.announce(mine.row[k].index(), standing_when_listed(mine.row[k]));
+    }
+    place += static_cast<std::uint32_t>(__popc(lanes[k]));
+  }
+  __syncthreads();
+}
+
+/// The best-ranked survivor among those who are its only rival or on its list.
+__device__ inline std::uint32_t stand_in_on_list(const View& view, const Row& row) {
+  if (row.has_one_rival())
+    return view.standing(row.best()).has_kept() ? row.best() : CROWD_NMS_NONE;
+  const auto* list = reinterpret_cast<const std::uint16_t*>(view.list(row.list()));
+  std::uint32_t best = ~0u;
+  for (std::uint32_t k = 0; k < row.rivals(); ++k) {
+    const std::uint32_t rival = list[k] / list_unit;
+    if (const Standing standing = view.standing(rival); standing.has_kept())
+      best = min(best, standing.rank() << 16 | rival);
+  }
+  return best == ~0u ? CROWD_NMS_NONE : best & 0xffff;
+}
+
+/// Writes who stands for whom, and counts whom each survivor stands for.
+__device__ inline void write_stand_ins(const View& view, std::uint32_t ranked) {
+  std::uint32_t* to = view.a.out.stand_ins;
+  if (to)
+    to += view.a.frames.slot(view.frame);
+  for (std::uint32_t i = threadIdx.x; i < view.n; i += blockDim.x) {
+    view.memory.members[i] = 0;
+    if (to)
+      to[i] = CROWD_NMS_NONE;
+  }
+  __syncthreads();
+  for (std::uint32_t base = 0; base < ranked; base += blockDim.x) {
+    const std::uint32_t rank = base + threadIdx.x;
+    const Row row = rank < ranked ? view.found.rows[rank] : Row(uint2{0, 0});
+    const bool survives = rank < ranked && view.standing(row.index()).has_kept();
+    const bool beaten = rank < ranked && !survives;
+    std::uint32_t stand_in = survives ? row.index() : CROWD_NMS_NONE;
+    if (beaten && !row.is_unlisted())
+      stand_in = stand_in_on_list(view, row);
+    for (unsigned todo = __ballot_sync(all_lanes, beaten && row.is_unlisted()); todo; todo &= todo - 1) {
+      const int whose = __ffs(static_cast<int>(todo)) - 1;
+      const std::uint32_t found =
+          search(view, __shfl_sync(all_lanes, row.index(), whose), 0, __shfl_sync(all_lanes, rank, whose), true).index;
+      if (static_cast<int>(threadIdx.x % 32) == whose && found != nobody)
+        stand_in = found;
+    }
+    if (stand_in != CROWD_NMS_NONE) {
+      atomicAdd(&view.memory.members[stand_in], 1u);
+      if (to)
+        to[row.index()] = stand_in;
+    }
+  }
+  __syncthreads();
+}
+
+__device__ inline void write_report(const View& view, const Tally& tally, std::uint32_t survivors) {
+  const Arguments& a = view.a;
+  const std::uint32_t count = a.frames.count(view.frame);
+  const std::uint32_t room = a.out.max_survivors;
+  a.out.reports[view.frame] = {count,     count - view.n, tally.malformed,
+                               tally.low, survivors,      survivors > room ? survivors - room : 0};
+}
+
+/// The survivors of a warp: of 32 ranks a word.
+template <unsigned items>
+struct Kept {
+  std::uint32_t word[items];
+  std::uint32_t before, all;  ///< how many rank better, and there are in all
+};
+
+template <unsigned items>
+__device__ Kept<items> count_kept(const View& view) {
+  const unsigned warp = threadIdx.x / 32;
+  const unsigned lane = threadIdx.x % 32;
+  struct alignas(items * sizeof(std::uint32_t)) Words {
+    std::uint32_t word[items];
+  };
+  const auto* words = reinterpret_cast<const Words*>(view.shared.kept);
+  Kept<items> kept;
+  Words of_lane = words[lane];
+  Words own = words[warp];
+  // Both are asked for before either is looked at.
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    of_lane.word[k] = at_hand(of_lane.word[k]);
+    own.word[k] = at_hand(own.word[k]);
+  }
+  std::uint32_t all = 0;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    all += static_cast<std::uint32_t>(__popc(of_lane.word[k]));
+    kept.word[k] = own.word[k];
+  }
+  const std::uint32_t both = warp_sum(all << 16 | (lane < warp ? all : 0));
+  kept.before = both & 0xffff;
+  kept.all = both >> 16;
+  return kept;
+}
+
+/// Calls `what`(place, index) for the thread's survivors, `place` being their rank among survivors.
+template <unsigned items, typename Function>
+__device__ void for_each_kept(const Mine<items>& mine, const Kept<items>& kept, const Function& what) {
+  std::uint32_t begin = kept.before;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    if (kept.word[k] & 1u << threadIdx.x % 32)
+      what(begin + lanes_before(kept.word[k]), mine.row[k].index());
+    begin += static_cast<std::uint32_t>(__popc(kept.word[k]));
+  }
+}
+
+/// Writes survivors in rank order, and how many each stands for.
+template <unsigned items>
+__device__ void write_survivors(const View& view, const Mine<items>& mine, const Kept<items>& kept) {
+  const CrowdNmsSurvivors& out = view.a.out;
+  const std::size_t slot = static_cast<std::size_t>(view.frame) * out.max_survivors;
+  std::uint32_t* const survivors = out.survivors + slot;
+  // Few instructions for the usual case.
+  if (rarely(kept.all > out.max_survivors || out.members))
+    for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) {
+      if (place >= out.max_survivors)
+        return;
+      survivors[place] = index;
+      if (out.members)
+        out.members[slot + place] = view.memory.members[index];
+    });
+  else
+    for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) { survivors[place] = index; });
+}
+
+/// From rows to results, by a thread for as many candidates as `items`; clear() has been here. Who has no rivals
+/// survives, the paper's result; in method greedy others may. `first`: the thread's first row.
+template <bool greedy, unsigned items>
+__device__ void reduce_frame(const View& view, const Row* first) {
+  const auto mine = load_rows<items>(first, view.a.frames.capacity);
+  const Tally tally = *view.found.tally;
+  const std::uint32_t ranked = view.n - tally.malformed - tally.low;
+  const auto keep = [&](const Row& row, std::uint32_t rank) { view.publish(row.index(), Standing::kept(rank)); };
+  const unsigned survive = choose(mine, [](const Row& row) { return !row.has_rivals(); });
+  for_each(mine, survive, keep);
+  const unsigned first_word = threadIdx.x / 32 * items;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    if (const unsigned lanes = __ballot_sync(all_lanes, survive >> k & 1); threadIdx.x % 32 == 0)
+      view.shared.kept[first_word + k] = lanes;
+  __syncthreads();
+  if (greedy) {
+    list_waiting(view, mine);
+    if (rarely(view.shared.waiting > blockDim.x))
+      decide_many(view);
+    else
+      decide_few(view);
+    __syncthreads();
+  }
+  if (rarely(view.a.out.stand_ins || view.a.out.members)) {
+    unsigned survived = 0;
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      survived |= (view.shared.kept[first_word + k] >> threadIdx.x % 32 & 1) << k;
+    for_each(mine, survived, keep);
+    write_stand_ins(view, ranked);
+  }
+  const auto kept = count_kept<items>(view);
+  write_survivors(view, mine, kept);
+  // By a warp that has the fewest survivors.
+  if (threadIdx.x == blockDim.x - 1)
+    write_report(view, tally, kept.all);
+}
+
+}  // namespace crowd::direct

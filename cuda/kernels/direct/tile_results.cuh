@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the map of a tile has found, on its way to the reduce: ranks, the number of rivals, lists of them.
+#pragma once
+
+#include "kernels/direct/tile.cuh"
+
+namespace crowd::direct {
+
+/// Whether there is a row at a place that counts.
+template <typename Tile>
+__device__ bool counts(const Tile& tile, std::uint32_t place) {
+  return tile.sorted[place] != ~0u;
+}
+
+/// Where lists go among those of the tile, or not_listed, by a warp, a row of each word a lane.
+template <typename Tile>
+struct Begins {
+  std::uint32_t of_word[Tile::words];
+  static_assert(Tile::words <= 2);
+
+  /// Of the lane's row of a word.
+  __device__ std::uint32_t own(unsigned word) const {
+    return word ? of_word[Tile::words - 1] : of_word[0];
+  }
+  /// Of the row at `place`, which need not be the lane's.
+  __device__ std::uint32_t of(std::uint32_t place) const {
+    std::uint32_t begin = not_listed;
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      if (const std::uint32_t it = __shfl_sync(all_lanes, of_word[w], static_cast<int>(place % 32)); place / 32 == w)
+        begin = it;
+    return begin;
+  }
+};
+
+/// Each list has a share of the room if that is long enough for all.
+__device__ inline std::uint32_t share_of(std::uint32_t place) {
+  return list_share * place;
+}
+
+template <typename Tile>
+__device__ Begins<Tile> share_room() {
+  Begins<Tile> begins;
+#pragma unroll
+  for (unsigned w = 0; w < Tile::words; ++w)
+    begins.of_word[w] = share_of(32 * w + threadIdx.x % 32);
+  return begins;
+}
+
+/// Else they follow one another. Who finds no room has none.
+template <typename Tile>
+__device__ Begins<Tile> place_lists(const Tile& tile, const Job& job) {
+  const auto room = static_cast<std::uint32_t>(list_vectors(job.first + job.rows) - list_vectors(job.first));
+  Begins<Tile> begins;
+  std::uint32_t before = 0;
+#pragma unroll
+  for (unsigned w = 0; w < Tile::words; ++w) {
+    const std::uint32_t rivals = tile.rivals[32 * w + threadIdx.x % 32];
+    const std::uint32_t own = rivals > 1 && rivals <= rivals_max ? ceil_div(rivals, list_step) : 0;
+    const std::uint32_t upto = before + warp_prefix(own);
+    begins.of_word[w] = own && upto <= room ? upto - own : not_listed;
+    before = __shfl_sync(all_lanes, upto, 31);
+  }
+  return begins;
+}
+
+/// How many candidates rank better than each of the rows at a word's places, by a warp, a row a lane.
+template <typename Tile>
+__device__ std::uint32_t rank_row(const Tile& tile, unsigned word) {
+  const unsigned lane = threadIdx.x % 32;
+  // Columns of the tile with the same score were all counted.
+  std::uint32_t better = 0 - tile.ties[32 * word + lane];
+#pragma unroll
+  for (unsigned w = 0; w < Tile::words; ++w) {
+    const std::uint32_t own = tile.above[32 * w + lane + 1];
+    // Those that rank better than so many rows and the one at the place.
+    if (w >= word) {
+      const std::uint32_t upto = warp_prefix(own);
+      better += __shfl_sync(all_lanes, upto, 31);
+      if (w == word)
+        better -= upto - own;
+    }
+  }
+  return better;
+}
+
+constexpr std::uint32_t row_vectors = rivals_max / list_step;
+static_assert(rivals_max % list_step == 0 && 32 % row_vectors == 0);
+
+/// What a block has found, on its way out. The last warps, which have the fewest pairs, have a word of rows each: the
+/// block needs as many.
+template <typename Tile>
+class Results {
+ public:
+  /// What can be made out before the last pair is tested, once ranks are counted.
+  __device__ Results(const Tile& tile, const Job& job) {
+    if (has_row()) {
+      const std::uint32_t rank = rank_row(tile, word());
+      rank_ = at_hand(counts(tile, place()) ? rank : none);
+      index_ = at_hand(job.first + tile.row_at[place()]);
+    }
+    first_list_ = at_hand(static_cast<std::uint32_t>(list_vectors(job.first)));
+  }
+
+  /// After a barrier behind all pairs.
+  __device__ void write(const Arguments& a, const Tile& tile, const Job& job, const Found& to) const {
+    const std::uint32_t rivals = load_here(tile.rivals[listed_place(threadIdx.x)]);
+    const std::uint32_t crowded = load_here(tile.crowded);
+    Begins<Tile> begins = share_room<Tile>();
+    if (rarely(crowded))
+      begins = place_lists(tile, job);
+    if (!a.first_rival)
+      write_lists(tile, job, crowded, begins, rivals, to.lists);
+    if (has_row() && rank_ != none)
+      write_row(tile, a.first_rival ? not_listed : begins.own(word()), to.rows);
+  }
+
+ private:
+  static constexpr std::uint32_t none = ~0u;
+
+  __device__ static unsigned word() {
+    return Tile::words == 1 ? 0 : last_warp() - threadIdx.x / 32;
+  }
+  __device__ static unsigned last_warp() {
+    return blockDim.x / 32 - 1;
+  }
+  __device__ static bool has_row() {
+    return last_warp() - threadIdx.x / 32 < Tile::words;
+  }
+  __device__ static std::uint32_t place() {
+    return 32 * word() + threadIdx.x % 32;
+  }
+
+  /// Writes a row to where its rank says. `begin`: where its list does, or not_listed.
+  __device__ void write_row(const Tile& tile, std::uint32_t begin, Row* to) const {
+    const std::uint32_t rivals = tile.rivals[place()];
+    const std::uint32_t best = capacity_max - 1 - tile.best[place()] % capacity_max;
+    to[rank_] = rivals < 2 || begin != not_listed ? Row(index_, rivals, best, first_list_ + begin)
+                                                  : Row::unlisted(index_, best, rank_);
+  }
+
+  /// A row for as many threads as its list may have vectors.
+  __device__ static std::uint32_t listed_place(std::uint32_t thread) {
+    return thread / row_vectors % Tile::rows_max;
+  }
+
+  /// Writes lists, a vector a thread. `rivals`: of the thread's first row.
+  __device__ static void write_lists(const Tile& tile, const Job& job, bool crowded, const Begins<Tile>& begins,
+                                     std::uint32_t rivals, uint4* to) {
+    const std::uint32_t number = threadIdx.x % row_vectors;
+    // Whole warps go on together.
+    for (std::uint32_t thread = threadIdx.x; thread / 32 * 32 < job.rows * row_vectors;) {
+      const std::uint32_t place = listed_place(thread);
+      const std::uint32_t begin = rarely(crowded) ? begins.of(place) : share_of(place);
+      if (begin != not_listed && rivals > 1 && number * list_step < rivals)
+        to[begin + number] = reinterpret_cast<const uint4*>(tile.list[place])[number];
+      thread += blockDim.x;
+      rivals = tile.rivals[listed_place(thread)];
+    }
+  }
+
+  // Of the thread's row, if it has one:
+  std::uint32_t rank_;  ///< none: it does not count
+  std::uint32_t index_;
+  std::uint32_t first_list_;  ///< vector of the frame's that those of the tile begin at
+};
+
+/// In the place of those of a frame that do not count: the reduce loads as many rows as there can be.
+__device__ inline void write_absent(Row* rows, std::uint32_t counted, std::uint32_t capacity) {
+  for (std::uint32_t rank = counted + threadIdx.x; rank < capacity; rank += blockDim.x)
+    rows[rank] = Row::absent();
+}
+
+/// What is known of a frame without candidates, by one block. Not inlined, since it is in the way.
+static __noinline__ __device__ void write_none(Found to, std::uint32_t capacity) {
+  if (threadIdx.x == 0)
+    *to.tally = {};
+  write_absent(to.rows, 0, capacity);
+}
+
+/// The first block of a frame writes how many candidates there are in it that do not count.
+template <typename Tile>
+__device__ void write_tally(const Arguments& a, const Tile& tile, const Job& job, const Found& to) {
+  if (job.first)
+    return;
+  if (threadIdx.x == 0)
+    *to.tally = tile.tally;
+  write_absent(to.rows, job.n - tile.tally.malformed - tile.tally.low, a.frames.capacity);
+}
+
+}  // namespace crowd::direct

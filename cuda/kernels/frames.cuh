@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the kernels of a call share: where the frames of a batch lie, and the scratch arrays.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+#include "core/internal.hpp"
+#include "core/overlap.hpp"
+#include "kernels/tuning.hpp"
+
+namespace crowd {
+
+/// What is known of a candidate so far.
+enum State : std::uint32_t {
+  undecided = 0,
+  kept = 2,  ///< a survivor
+  dead = 3,  ///< a survivor overlaps it
+  invalid = 4,
+  below_threshold = 5,
+};
+
+/// The batch, as kernels see it. Blocks take frame blockIdx.y.
+struct Frames {
+  const float4* boxes;
+  const float* scores;
+  const std::int32_t* classes;  ///< null: one class
+  const std::uint32_t* offsets;
+  const std::uint32_t* counts;
+  std::uint32_t capacity;
+  std::uint32_t limit;  ///< candidates of a frame that are looked at: the capacity, or less in method paper
+
+  __device__ std::uint32_t count(std::uint32_t frame) const {
+    return counts ? counts[frame] : capacity;
+  }
+  /// Candidates that the arrays hold.
+  __device__ std::uint32_t held(std::uint32_t frame) const {
+    return min(count(frame), capacity);
+  }
+  __device__ std::uint32_t size(std::uint32_t frame) const {
+    return min(count(frame), limit);
+  }
+  /// Where the frame's candidates begin in boxes, scores and classes.
+  __device__ std::size_t input(std::uint32_t frame) const {
+    return offsets ? offsets[frame] : static_cast<std::size_t>(frame) * capacity;
+  }
+  /// Where its entries begin in the scratch arrays.
+  __device__ std::size_t slot(std::uint32_t frame) const {
+    return static_cast<std::size_t>(frame) * capacity;
+  }
+};
+
+__device__ inline CrowdNmsBox as_box(float4 b) {
+  return {b.x, b.y, b.z, b.w};
+}
+
+/// A list of candidates of each frame: entries begin at the frame's slot.
+struct Lists {
+  std::uint32_t* index;
+  std::uint32_t* size;
+};
+
+CROWD_HD constexpr std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
+  return a / b + (a % b != 0);
+}
+
+/// Scratch arrays of method paper: frames * capacity entries, and sizes of [frames].
+struct Scratch {
+  std::uint64_t* key;    ///< rank_key() of the candidate
+  std::uint32_t* state;  ///< State of the candidate
+  Lists survivors;       ///< by index
+  // The survivors in rank order.
+  std::uint32_t* ranked_index;
+  std::uint64_t* ranked_key;
+  float4* ranked_box;
+  std::int32_t* ranked_class;
+  std::uint32_t* members;
+};
+
+inline Scratch take_scratch(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
+  const std::size_t total = static_cast<std::size_t>(frames) * capacity;
+  Scratch scratch;
+  scratch.key = carver.take<std::uint64_t>(total);
+  scratch.state = carver.take<std::uint32_t>(total);
+  scratch.survivors = {carver.take<std::uint32_t>(total), carver.take<std::uint32_t>(frames)};
+  scratch.ranked_index = carver.take<std::uint32_t>(total);
+  scratch.ranked_key = carver.take<std::uint64_t>(total);
+  scratch.ranked_box = carver.take<float4>(total);
+  scratch.ranked_class = carver.take<std::int32_t>(total);
+  scratch.members = carver.take<std::uint32_t>(total);
+  return scratch;
+}
+
+/// One call: what to do, on what, with what, on which stream.
+struct Call {
+  CrowdNmsParams params;
+  Frames frames;
+  std::uint32_t frame_count;
+  CrowdNmsSurvivors out;
+  Scratch scratch;  ///< of method paper alone
+  cudaStream_t stream;
+
+  OverlapRule rule() const {
+    return overlap_rule(params);
+  }
+  bool by_class() const {
+    return frames.classes && !params.class_agnostic;
+  }
+  dim3 grid(std::uint32_t blocks) const {
+    return {blocks ? blocks : 1, frame_count, 1};
+  }
+};
+
+// What follows are launches, one or a few each. Every kernel reads the candidate counts on the device.
+
+/// Greedy or map-reduce, all that was asked for, for frames of moderate capacity. False, and nothing done, if this call
+/// is not one for it. `carver`: direct_bytes() of device memory.
+bool launch_direct(const Call& call, Carver carver);
+std::size_t direct_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
+
+/// Greedy or map-reduce, all that was asked for, for any capacity. `carver`: staged_bytes() of device memory.
+void launch_staged(const Call& call, Carver carver);
+std::size_t staged_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
+
+/// Algorithms 1 and 2, up to the states. `scratch`: paper_scratch_bytes() of device memory.
+void launch_paper(const Call& call, std::byte* scratch);
+std::size_t paper_scratch_bytes(std::uint64_t side);
+
+// What method paper goes on with.
+
+/// Lists the kept candidates and writes the reports.
+void launch_collect(const Call& call);
+/// Writes the survivors in rank order to the ranked arrays.
+void launch_rank(const Call& call);
+/// Writes the survivors from the ranked arrays.
+void launch_survivors(const Call& call);
+/// Writes stand-ins and members, if asked for, from the ranked arrays.
+void launch_stand_ins(const Call& call);
+
+}  // namespace crowd

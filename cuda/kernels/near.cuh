@@ -1,0 +1,298 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Who can overlap whom: the test of a pair without a division, how far apart two boxes that overlap can be, and the
+// grid of cells that makes boxes so near to each other easy to find. cuda/README.md has the proofs.
+#pragma once
+
+#include "core/order.hpp"
+#include "core/overlap.hpp"
+#include "kernels/frames.cuh"
+#include "kernels/warp.cuh"
+
+namespace crowd {
+
+/// OverlapRule, prepared for kernels.
+struct PairRule {
+  OverlapRule overlap;
+  float sure;        ///< inter > sure * denominator: an overlap, however the division rounds
+  float sure_not;    ///< inter < sure_not * denominator: none
+  float reach;       ///< centres of overlapping boxes are at most reach * the width of either apart, in y the height
+  float pair_reach;  ///< and pair_reach * the sum of both
+  bool by_class;
+  bool apart_too;  ///< ratio 0 counts as overlap: boxes that do not meet are to be tested too
+};
+
+/// Guard band of the test without division: 8 units of rounding to either side of the threshold.
+constexpr float guard = 8.0f / (1 << 24);
+/// Products below this may have lost digits to underflow: too small for the argument with relative errors.
+constexpr float tiny_area = 1e-30f;
+constexpr float least_threshold = 1e-5f;
+
+/// With IoU > t the overlap along an axis is more than t / (1 + t) of the sum of the extents: centres are less than
+/// this part of the sum apart. One half where the metric bounds nothing: the boxes meet.
+inline float pair_reach_of(const OverlapRule& rule) {
+  const float t = rule.threshold * (1.0f - 1e-5f);
+  if (rule.metric != CROWD_NMS_IOU || rule.threshold < least_threshold)
+    return 0.5f;
+  return 0.5f * (1.0f - t) / (1.0f + t);
+}
+
+/// Since the larger extent is less than 1 / t times the smaller, that bounds the distance by one of them, too. Infinite
+/// where the metric bounds nothing.
+inline float reach_of(const OverlapRule& rule) {
+  const float t = rule.threshold * (1.0f - 1e-5f);
+  if (rule.metric != CROWD_NMS_IOU || rule.threshold < least_threshold)
+    return INFINITY;
+  return 0.5f * (1.0f - t) / t;
+}
+
+inline PairRule pair_rule(const OverlapRule& rule, bool by_class) {
+  const bool minute = rule.threshold < tiny_area;
+  return {rule,
+          minute ? tiny_area : rule.threshold * (1.0f + guard),
+          minute ? 0.0f : rule.threshold * (1.0f - guard),
+          reach_of(rule),
+          pair_reach_of(rule),
+          by_class,
+          rule.or_equal && rule.threshold == 0};
+}
+
+/// overlaps(), by multiplication where that decides, by the formula itself near the threshold. The boxes are
+/// well-formed. Same answer on every input.
+__device__ inline bool suppresses(const float4& hi, const float4& lo, const PairRule& rule) {
+  const float offset = rule.overlap.offset;
+  const float w = fminf(hi.z, lo.z) - fmaxf(hi.x, lo.x) + offset;
+  const float h = fminf(hi.w, lo.w) - fmaxf(hi.y, lo.y) + offset;
+  if (!((w > 0) & (h > 0)))
+    return rule.apart_too && overlaps(as_box(hi), as_box(lo), rule.overlap);
+  const float inter = w * h;
+  const float over = denominator(rule.overlap.metric, area(as_box(hi), offset), area(as_box(lo), offset), inter);
+  // The small constant sends everything that underflow may have touched to the formula.
+  const bool sure = inter > __fmaf_rn(rule.sure, over, 1e-37f);
+  if (rarely(!sure & !(inter < __fmaf_rn(rule.sure_not, over, -1e-37f))))
+    return overlaps(as_box(hi), as_box(lo), rule.overlap);
+  return sure;
+}
+
+/// Whether a candidate counts: undecided if so, else why not.
+__device__ inline State standing(const float4& box, float score, const PairRule& rule, float score_threshold) {
+  if (score != score || !is_well_formed(as_box(box), rule.overlap.offset))
+    return invalid;
+  return score < score_threshold ? below_threshold : undecided;
+}
+
+/// standing() == undecided, the long way. Not inlined, lest the compiler take it instead of the branch around it.
+static __noinline__ __device__ bool is_counted_if_odd(float4 b, float score, const PairRule& rule,
+                                                      float score_threshold) {
+  return standing(b, score, rule, score_threshold) == undecided;
+}
+
+/// Less than `odd` if both extents of a box are finite and above 0: their bits less one are, of no others. So are all
+/// well-formed boxes but giants and, where there is an offset, those without extent.
+constexpr std::uint32_t odd = 0x7f7fffff;
+__device__ inline std::uint32_t oddness(const float4& b) {
+  return max(__float_as_uint(b.z - b.x) - 1, __float_as_uint(b.w - b.y) - 1);
+}
+
+/// standing() == undecided, in few instructions.
+__device__ inline bool is_counted(const float4& b, float score, const PairRule& rule, float score_threshold) {
+  const bool high = score >= score_threshold;
+  if (rarely(oddness(b) >= odd))
+    return is_counted_if_odd(b, score, rule, score_threshold);
+  return high;
+}
+
+/// A candidate as the kernels that look at pairs hold it.
+struct Candidate {
+  float4 box;
+  std::uint32_t key;    ///< score_key()
+  std::uint32_t index;  ///< in its frame
+  std::int32_t label;
+};
+
+/// Whether `other` is better-ranked, of the same class and overlaps `mine`.
+__device__ inline bool beats(const Candidate& other, const Candidate& mine, const PairRule& rule) {
+  const bool better = other.key > mine.key || (other.key == mine.key && other.index < mine.index);
+  return better && (!rule.by_class || other.label == mine.label) && suppresses(other.box, mine.box, rule);
+}
+
+/// Widest and highest box of a frame; non-negative floats, so that their bits order as they do.
+struct Largest {
+  float width, height;
+};
+
+__device__ inline float width(const float4& b, float offset) {
+  return b.z - b.x + offset;
+}
+
+__device__ inline float height(const float4& b, float offset) {
+  return b.w - b.y + offset;
+}
+
+/// A grid of columns x rows cells that repeats itself over the plane: boxes at any coordinates have a cell. Both counts
+/// are powers of two. The cells' size affects speed alone.
+struct Grid {
+  float per_x, per_y;  ///< cells per unit
+  std::uint32_t columns, rows;
+
+  /// Monotone in the coordinate, in float arithmetic too; saturates.
+  __device__ static int along(float at, float per) {
+    return __float2int_rd(at * per);
+  }
+  __device__ static float centre(float from, float to) {
+    return fmaf(0.5f, to, 0.5f * from);
+  }
+  __device__ std::uint32_t column(int x) const {
+    return static_cast<std::uint32_t>(x) & (columns - 1);
+  }
+  __device__ std::uint32_t row(int y) const {
+    return static_cast<std::uint32_t>(y) & (rows - 1);
+  }
+  __device__ std::uint32_t cell(const float4& b) const {
+    return row(along(centre(b.y, b.w), per_y)) * columns + column(along(centre(b.x, b.z), per_x));
+  }
+};
+
+/// Consecutive cells along one axis, unwrapped.
+struct Stretch {
+  int first;
+  std::uint32_t count;
+};
+
+/// A distance of centres, with slack for the rounding of extents (relative to them) and of centres (relative to the
+/// coordinate).
+__device__ inline float with_slack(float distance, float centre) {
+  return distance * (1 + 1e-5f) + fabsf(centre) * 4e-7f + 1e-37f;
+}
+
+/// The cells along one axis from that of `from` to that of `to`.
+__device__ inline Stretch stretch_between(float from, float to, float per, std::uint32_t cells) {
+  const int first = Grid::along(from, per);
+  const std::uint32_t span = static_cast<std::uint32_t>(Grid::along(to, per)) - static_cast<std::uint32_t>(first);
+  return {first, span < cells - 1 ? span + 1 : cells};
+}
+
+/// The cells along one axis that the centre of a box overlapping [from, to] can lie in. `most` bounds the extent of
+/// any box along the axis.
+__device__ inline Stretch stretch(float from, float to, float extent, float reach, float pair_reach, float most,
+                                  float per, std::uint32_t cells) {
+  const float centre = Grid::centre(from, to);
+  const float far = with_slack(fminf(reach * extent, pair_reach * extent + pair_reach * most), centre);
+  return stretch_between(centre - far, centre + far, per, cells);
+}
+
+/// Cells that hold every box overlapping a given one.
+struct Window {
+  Stretch x, y;
+};
+
+__device__ inline Window window(const float4& b, const Grid& grid, const PairRule& rule, const Largest& largest) {
+  if (rule.apart_too)
+    return {{0, grid.columns}, {0, grid.rows}};
+  const float w = width(b, rule.overlap.offset);
+  const float h = height(b, rule.overlap.offset);
+  const bool tiny = w * h < tiny_area;
+  const float reach = tiny ? INFINITY : rule.reach;
+  const float pair_reach = tiny ? 0.5f : rule.pair_reach;
+  return {stretch(b.x, b.z, w, reach, pair_reach, largest.width, grid.per_x, grid.columns),
+          stretch(b.y, b.w, h, reach, pair_reach, largest.height, grid.per_y, grid.rows)};
+}
+
+/// Bins of scores, best first: candidates of a better bin rank better. Scores that many share, as those of quantized
+/// detectors, have a row of bins to themselves, the plateau, which they fill by index. The choice of bins affects speed
+/// alone.
+struct ScoreBins {
+  float best;
+  float per_unit;         ///< bins per unit of score
+  std::uint32_t slope;    ///< bins beside the plateau, but one
+  float shared;           ///< the plateau's score; NaN: there is none
+  std::uint32_t begin;    ///< its first bin
+  std::uint32_t plateau;  ///< its bins
+  float per_index;
+
+  __device__ std::uint32_t on_slope(float score) const {
+    return min(__float2uint_rd((best - score) * per_unit), slope - 1);
+  }
+  __device__ std::uint32_t bin(float score, std::uint32_t index) const {
+    if (score == shared)
+      return begin + min(__float2uint_rd(static_cast<float>(index) * per_index), plateau - 1);
+    return score > shared ? on_slope(score) : on_slope(score) + plateau + 1;
+  }
+};
+
+struct Scale {
+  Grid grid;
+  ScoreBins scores;
+};
+
+/// How many cells there are to a unit of length, along both axes.
+struct PerUnit {
+  float x, y;
+};
+
+/// What reaches from box to box, in extents, as far as cells go by it.
+__device__ inline float cell_reach(const PairRule& rule) {
+  return fmaxf(fminf(rule.reach, 1.0f), 0.02f);
+}
+
+/// Along one axis: cells the size of `part` of what reaches from box to box, going by those lanes whose box is `sized`
+/// and its extent along the axis. That is their geometric mean as the sum of their bits has it (which grow as their
+/// logarithms do), so that one giant cannot move it far. For a whole warp; the same on all lanes.
+__device__ inline float measure_cells(float extent, bool sized, const PairRule& rule, float part) {
+  const std::uint32_t count = __popc(__ballot_sync(all_lanes, sized));
+  const std::uint32_t bits = warp_sum(sized ? __float_as_uint(extent) >> 5 : 0);
+  const float mean = __fdividef(static_cast<float>(bits), static_cast<float>(count ? count : 1));
+  const float size = part * cell_reach(rule) * __uint_as_float(__float2uint_rd(mean) << 5);
+  return size > 1e-30f && size < 1e30f ? __fdividef(1.0f, size) : 1.0f;
+}
+
+/// One of 32 candidates that stand for the frame's n, by lane.
+__device__ inline std::uint32_t sample(std::uint32_t n) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(threadIdx.x % 32) * n / 32);
+}
+
+/// Sampled scores that have to be the same to make a plateau.
+constexpr unsigned least_shared = 4;
+
+/// Chooses bins from 32 of the frame's n scores, from `input` on. For a whole warp; the same on every warp that asks.
+__device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t input, std::uint32_t n,
+                                           std::uint32_t bins) {
+  const float score = n ? frames.scores[input + sample(n)] : NAN;
+  const bool finite = fabsf(score) < INFINITY;
+  const std::uint32_t key = score_key(score);
+  const std::uint32_t least_key = warp_min(finite ? key : ~0u);
+  const std::uint32_t best_key = warp_max(finite ? key : 0);
+  const float best = best_key ? key_score(best_key) : 0.0f;
+  const float range = least_key < best_key ? best - key_score(least_key) : 0.0f;
+  const auto alike = static_cast<std::uint32_t>(__popc(__match_any_sync(all_lanes, key)));
+  const std::uint32_t most = warp_max(finite ? alike : 0);
+  const unsigned holders = __ballot_sync(all_lanes, finite && alike == most && most >= least_shared);
+  const float common = __shfl_sync(all_lanes, score, holders ? __ffs(static_cast<int>(holders)) - 1 : 0);
+  ScoreBins scale;
+  // Scores beyond the sampled ones get an eighth of the range on either side before they share a bin.
+  scale.best = best + range / 8;
+  scale.plateau = holders ? (bins - 2) * most / 32 : 0;
+  scale.slope = bins - scale.plateau - 1;
+  scale.per_unit = range > 0 ? __fdividef(static_cast<float>(scale.slope), range * 1.25f) : 0.0f;
+  scale.shared = holders ? common : NAN;
+  scale.begin = holders ? scale.on_slope(common) + 1 : 0;
+  scale.per_index = __fdividef(static_cast<float>(scale.plateau), static_cast<float>(n ? n : 1));
+  return scale;
+}
+
+/// Chooses a grid and bins in the same way.
+__device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame, std::uint32_t n, const PairRule& rule,
+                                      std::uint32_t columns, std::uint32_t rows, std::uint32_t bins) {
+  const std::size_t input = frames.input(frame);
+  const float4 b = n ? frames.boxes[input + sample(n)] : float4{};
+  const float w = width(b, rule.overlap.offset);
+  const float h = height(b, rule.overlap.offset);
+  const bool sized = w > 0 && w < INFINITY && h > 0 && h < INFINITY;
+  // For windows of about three cells.
+  constexpr float part = 1.25f;
+  return {{measure_cells(w, sized, rule, part), measure_cells(h, sized, rule, part), columns, rows},
+          measure_scores(frames, input, n, bins)};
+}
+
+}  // namespace crowd

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Writes what the caller asked for. The outputs may be mapped host memory, hence written once and never read.
+
+#include "core/paper_rule.hpp"
+#include "kernels/frames.cuh"
+#include "kernels/tuning.hpp"
+
+namespace crowd {
+
+namespace {
+
+constexpr unsigned warp_size = 32;
+
+__global__ void write_survivors(Frames frames, Scratch scratch, CrowdNmsSurvivors out) {
+  const std::uint32_t frame = blockIdx.y;
+  const std::uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x;
+  if (rank >= min(scratch.survivors.size[frame], out.max_survivors))
+    return;
+  out.survivors[static_cast<std::size_t>(frame) * out.max_survivors + rank] =
+      scratch.ranked_index[frames.slot(frame) + rank];
+}
+
+__global__ void write_members(Frames frames, Scratch scratch, CrowdNmsSurvivors out) {
+  const std::uint32_t frame = blockIdx.y;
+  const std::uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x;
+  if (rank >= min(scratch.survivors.size[frame], out.max_survivors))
+    return;
+  out.members[static_cast<std::size_t>(frame) * out.max_survivors + rank] = scratch.members[frames.slot(frame) + rank];
+}
+
+struct StandInRule {
+  OverlapRule overlap;
+  bool by_class;
+  bool paper;
+};
+
+struct Candidate {
+  CrowdNmsBox box;
+  std::uint64_t key;
+  std::int32_t label;
+  bool survives;
+};
+
+// Whether the survivor at `position` stands for the candidate; positions are tried best first.
+__device__ bool stands_for(const Scratch& scratch, std::size_t position, const Candidate& candidate,
+                           const StandInRule& rule) {
+  const std::uint64_t key = scratch.ranked_key[position];
+  if (candidate.survives || key <= candidate.key)
+    return key == candidate.key;
+  const float4 b = scratch.ranked_box[position];
+  const CrowdNmsBox box{b.x, b.y, b.z, b.w};
+  if (rule.paper)
+    return key >> 32 != candidate.key >> 32 && !paper_keeps(candidate.box, box, rule.overlap.threshold);
+  return (!rule.by_class || scratch.ranked_class[position] == candidate.label) &&
+         overlaps(box, candidate.box, rule.overlap);
+}
+
+// One warp per candidate tries 32 survivors at a time.
+__global__ void find_stand_ins(Frames frames, Scratch scratch, StandInRule rule, std::uint32_t* stand_ins) {
+  const std::uint32_t frame = blockIdx.y;
+  const std::uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
+  const unsigned lane = threadIdx.x % warp_size;
+  if (i >= frames.held(frame))
+    return;
+  const std::size_t slot = frames.slot(frame);
+  if (i >= frames.size(frame)) {
+    if (lane == 0 && stand_ins)
+      stand_ins[slot + i] = CROWD_NMS_NONE;
+    return;
+  }
+  const float4 b = frames.boxes[frames.input(frame) + i];
+  const std::uint32_t state = scratch.state[slot + i];
+  const Candidate candidate{{b.x, b.y, b.z, b.w},
+                            scratch.key[slot + i],
+                            frames.classes ? frames.classes[frames.input(frame) + i] : 0,
+                            state == kept};
+  std::uint32_t stand_in = CROWD_NMS_NONE;
+  const std::uint32_t survivors = state <= dead ? scratch.survivors.size[frame] : 0;
+  for (std::uint32_t base = 0; base < survivors; base += warp_size) {
+    const bool hit = base + lane < survivors && stands_for(scratch, slot + base + lane, candidate, rule);
+    if (const unsigned hits = __ballot_sync(0xffffffffu, hit)) {
+      const std::uint32_t rank = base + static_cast<std::uint32_t>(__ffs(static_cast<int>(hits))) - 1;
+      stand_in = scratch.ranked_index[slot + rank];
+      if (lane == 0)
+        atomicAdd(&scratch.members[slot + rank], 1u);
+      break;
+    }
+  }
+  if (lane == 0 && stand_ins)
+    stand_ins[slot + i] = stand_in;
+}
+
+}  // namespace
+
+void launch_survivors(const Call& call) {
+  if (call.out.max_survivors)
+    write_survivors<<<call.grid(ceil_div(call.frames.capacity, tuning::warp_block)), tuning::warp_block, 0,
+                      call.stream>>>(call.frames, call.scratch, call.out);
+}
+
+void launch_stand_ins(const Call& call) {
+  if (!call.out.stand_ins && !call.out.members)
+    return;
+  const std::uint32_t capacity = call.frames.capacity;
+  const StandInRule rule{call.rule(), call.by_class(), call.params.method == CROWD_NMS_PAPER};
+  find_stand_ins<<<call.grid(ceil_div(capacity, tuning::warp_block / warp_size)), tuning::warp_block, 0, call.stream>>>(
+      call.frames, call.scratch, rule, call.out.stand_ins);
+  if (call.out.members && call.out.max_survivors)
+    write_members<<<call.grid(ceil_div(capacity, tuning::warp_block)), tuning::warp_block, 0, call.stream>>>(
+        call.frames, call.scratch, call.out);
+}
+
+}  // namespace crowd

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Stable compaction, one block per frame, and the reports.
+
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
+#include "kernels/frames.cuh"
+#include "kernels/tuning.hpp"
+
+namespace crowd {
+
+namespace {
+
+using Scan = cub::BlockScan<std::uint32_t, tuning::frame_block>;
+using Reduce = cub::BlockReduce<std::uint32_t, tuning::frame_block>;
+
+constexpr unsigned items = tuning::frame_items;
+constexpr std::uint32_t stretch = tuning::frame_block * items;
+
+__global__ void __launch_bounds__(tuning::frame_block)
+    collect(Frames frames, Scratch scratch, CrowdNmsReport* reports, std::uint32_t max_survivors) {
+  __shared__ typename Scan::TempStorage temporary;
+  __shared__ typename Reduce::TempStorage reduction;
+  const std::uint32_t frame = blockIdx.y;
+  const std::uint32_t length = frames.size(frame);
+  const std::size_t slot = frames.slot(frame);
+  std::uint32_t survivors = 0;
+  std::uint32_t malformed = 0;
+  std::uint32_t low = 0;
+  for (std::uint32_t base = 0; base < length; base += stretch) {
+    std::uint32_t before[items], sum;
+    bool stays[items];
+    for (unsigned k = 0; k < items; ++k) {
+      const std::uint32_t i = base + threadIdx.x * items + k;
+      const std::uint32_t state = i < length ? scratch.state[slot + i] : dead;
+      malformed += state == invalid;
+      low += state == below_threshold;
+      stays[k] = state == kept;
+      before[k] = stays[k];
+    }
+    Scan(temporary).ExclusiveSum(before, before, sum);
+    for (unsigned k = 0; k < items; ++k)
+      if (stays[k])
+        scratch.survivors.index[slot + survivors + before[k]] = base + threadIdx.x * items + k;
+    survivors += sum;
+    __syncthreads();
+  }
+  malformed = Reduce(reduction).Sum(malformed);
+  __syncthreads();
+  low = Reduce(reduction).Sum(low);
+  if (threadIdx.x == 0) {
+    scratch.survivors.size[frame] = survivors;
+    const std::uint32_t count = frames.count(frame);
+    reports[frame] = {count, count - length, malformed,
+                      low,   survivors,      survivors > max_survivors ? survivors - max_survivors : 0};
+  }
+}
+
+}  // namespace
+
+void launch_collect(const Call& call) {
+  collect<<<call.grid(1), tuning::frame_block, 0, call.stream>>>(call.frames, call.scratch, call.out.reports,
+                                                                 call.out.max_survivors);
+}
+
+}  // namespace crowd

@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The staged path: greedy and map-reduce for frames of any capacity, in a chain of short launches. Candidates are
+// sorted by cell of a grid and by score at once, each lists the better-ranked ones that overlap it, and then waits for
+// their fates. What the stages share is here.
+#pragma once
+
+#include "kernels/frames.cuh"
+#include "kernels/launch.cuh"
+#include "kernels/near.cuh"
+#include "kernels/staged/resolve.cuh"
+#include "kernels/tuning.hpp"
+
+namespace crowd::staged {
+
+constexpr unsigned threads = tuning::staged_block;
+constexpr unsigned warp_size = 32;
+constexpr unsigned warps = threads / warp_size;
+
+/// Lanes that look through a candidate's window together.
+constexpr unsigned lanes = 4;
+constexpr unsigned homes = threads / lanes;
+
+/// Counters of cells and bins that a block scans.
+constexpr std::uint32_t chunk = tuning::staged_block * 4;
+
+constexpr std::uint32_t floor_power_of_two(std::uint32_t n) {
+  std::uint32_t power = 1;
+  while (power <= n / 2)
+    power *= 2;
+  return power;
+}
+
+/// What the blocks of resolve() tell each other: how many survivors are in the block, or up to its end; and whether
+/// these have been listed.
+enum Told : std::uint32_t { nothing = 0, in_block = 1, up_to_end = 2, listed = 3 };
+constexpr unsigned told_bits = 2;
+
+/// What follows from the capacity.
+struct Shape {
+  std::uint32_t columns, rows, bins;
+  std::uint32_t chunks;
+  std::uint32_t blocks;        ///< with a thread per candidate
+  std::uint32_t home_blocks;   ///< with several lanes per candidate
+  std::uint32_t scan_begins;   ///< cleared words before the counts of chunks
+  std::uint32_t start_begins;  ///< and before the counters
+  std::uint32_t words;         ///< cleared for a frame
+
+  CROWD_HD constexpr std::uint32_t cells() const {
+    return columns * rows;
+  }
+};
+
+/// What a frame's stages add up, all of it zero at first; look-back words, counts of chunks and counters lie behind.
+struct Tally {
+  std::uint32_t width, height;  ///< bits of Largest
+  std::uint32_t invalid, below_threshold;
+  std::uint32_t tickets;  ///< of the blocks of resolve()
+  std::uint32_t padding[3];
+};
+
+constexpr std::uint32_t padded_words(std::uint32_t words) {
+  return (words + 3) / 4 * 4;
+}
+
+constexpr Shape make_shape(std::uint32_t capacity) {
+  constexpr std::uint32_t least = 64;
+  const std::uint32_t cells = floor_power_of_two(capacity < least ? least : capacity);
+  Shape shape{};
+  // A row of cells is one stretch of places however many cells it has, so cells are narrow and columns many.
+  shape.columns = 1;
+  while (shape.columns * shape.columns < 2 * tuning::staged_narrow * cells)
+    shape.columns *= 2;
+  shape.rows = cells / shape.columns;
+  shape.bins = floor_power_of_two(capacity / 2 < least ? least : capacity / 2);
+  shape.chunks = ceil_div(cells + shape.bins, chunk);
+  shape.blocks = capacity ? ceil_div(capacity, threads) : 1;
+  shape.home_blocks = ceil_div(capacity, homes);
+  shape.scan_begins = padded_words(sizeof(Tally) / sizeof(std::uint32_t) + shape.blocks);
+  shape.start_begins = padded_words(shape.scan_begins + shape.chunks);
+  shape.words = padded_words(shape.start_begins + shape.chunks * chunk + 1);
+  return shape;
+}
+
+/// The better-ranked candidates that overlap one, as far as there is room: the best-ranked of them. 20 bits each.
+class RivalList {
+ public:
+  static constexpr unsigned room = 6;
+
+  __device__ RivalList() : low_(0), high_(0) {}
+
+  /// `position`: any if at >= count.
+  __device__ void set(unsigned at, std::uint32_t position) {
+    std::uint64_t& half = at < 3 ? low_ : high_;
+    half |= static_cast<std::uint64_t>(position) << (at % 3 * bits);
+  }
+  __device__ void finish(std::uint32_t count, bool more) {
+    low_ |= static_cast<std::uint64_t>(count) << 60;
+    high_ |= static_cast<std::uint64_t>(more) << 60;
+  }
+  __device__ std::uint32_t position(unsigned at) const {
+    return static_cast<std::uint32_t>((at < 3 ? low_ : high_) >> (at % 3 * bits)) & ((1u << bits) - 1);
+  }
+  __device__ std::uint32_t count() const {
+    return static_cast<std::uint32_t>(low_ >> 60);
+  }
+  /// There are others, which the list has no room for.
+  __device__ bool more() const {
+    return high_ >> 60;
+  }
+
+ private:
+  static constexpr unsigned bits = 20;
+
+  std::uint64_t low_, high_;
+};
+static_assert(sizeof(RivalList) == sizeof(uint4), "moved as one vector");
+
+/// A place in each order, given out by counting.
+struct Slots {
+  std::uint32_t place, score;
+};
+
+/// Arrays of frames * capacity entries; "by place" are the valid candidates in the order of their cells.
+struct Arrays {
+  std::uint32_t* cleared;  ///< [frames * shape.words]
+  Scale* scale;            ///< [frames]
+  float4* box;             ///< by place
+  std::uint64_t* key;      ///< by place: rank_key()
+  std::uint32_t* fate;     ///< by place
+  uint4* rivals;           ///< by place: RivalList; before that, by index: Slots
+  std::uint64_t* score;    ///< by bin: rank_key(); after that, by place: members
+  std::uint32_t* ranked;   ///< places in rank order; survivors take over from the front as they are found
+};
+
+inline Arrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
+  const std::size_t total = static_cast<std::size_t>(frames) * capacity;
+  Arrays arrays;
+  arrays.cleared = carver.take<std::uint32_t>(static_cast<std::size_t>(frames) * make_shape(capacity).words);
+  arrays.scale = carver.take<Scale>(frames);
+  arrays.box = carver.take<float4>(total);
+  arrays.key = carver.take<std::uint64_t>(total);
+  arrays.fate = carver.take<std::uint32_t>(total);
+  arrays.rivals = carver.take<uint4>(total);
+  arrays.score = carver.take<std::uint64_t>(total);
+  arrays.ranked = carver.take<std::uint32_t>(total);
+  return arrays;
+}
+
+struct Arguments {
+  Frames frames;
+  Shape shape;
+  Arrays arrays;
+  PairRule rule;
+  float least;  ///< inter < least * (sum of areas): no overlap; 0 where the metric allows no such test
+  float score_threshold;
+  CrowdNmsSurvivors out;
+};
+
+/// The candidate whose rivals are looked for.
+struct Subject {
+  float4 box;
+  float area;
+  std::int32_t label;
+  std::uint64_t key;
+};
+
+/// A place, to be ordered by score.
+__device__ inline std::uint64_t by_score(std::uint64_t key, std::uint32_t place) {
+  return (key & ~0xffffffffull) | place;
+}
+
+/// A frame's part of the arrays.
+struct Stage {
+  const Arguments& a;
+  std::uint32_t frame;
+  std::size_t slot;
+  std::uint32_t* cleared;
+
+  __device__ Stage(const Arguments& arguments, std::uint32_t number)
+      : a(arguments),
+        frame(number),
+        slot(arguments.frames.slot(number)),
+        cleared(arguments.arrays.cleared + static_cast<std::size_t>(number) * arguments.shape.words) {}
+
+  __device__ Tally& tally() const {
+    return *reinterpret_cast<Tally*>(cleared);
+  }
+  __device__ volatile std::uint32_t* look_back() const {
+    return cleared + sizeof(Tally) / sizeof(std::uint32_t);
+  }
+  __device__ std::uint32_t* chunk_counts() const {
+    return cleared + a.shape.scan_begins;
+  }
+  /// Of the cells, then of the bins; counts, and once scanned, starts: those of bins lie size() too high.
+  __device__ std::uint32_t* starts() const {
+    return cleared + a.shape.start_begins;
+  }
+  /// Valid candidates.
+  __device__ std::uint32_t size() const {
+    return starts()[a.shape.cells()];
+  }
+  __device__ const Scale& scale() const {
+    return a.arrays.scale[frame];
+  }
+  __device__ Fate fate(std::uint32_t place) const {
+    return Fate::of_word(*static_cast<volatile std::uint32_t*>(a.arrays.fate + slot + place));
+  }
+  __device__ void decide(std::uint32_t place, Fate fate) const {
+    *static_cast<volatile std::uint32_t*>(a.arrays.fate + slot + place) = fate.word();
+  }
+  __device__ RivalList& list_of(std::uint32_t place) const {
+    return reinterpret_cast<RivalList*>(a.arrays.rivals)[slot + place];
+  }
+  /// Of the survivor at a place.
+  __device__ std::uint32_t* members() const {
+    return reinterpret_cast<std::uint32_t*>(a.arrays.score) + slot;
+  }
+  /// Blocks of resolve() that have candidates.
+  __device__ std::uint32_t blocks() const {
+    return size() ? ceil_div(size(), threads) : 1;
+  }
+  /// After resolve().
+  __device__ std::uint32_t survivors() const {
+    return look_back()[blocks() - 1] >> told_bits;
+  }
+  __device__ std::int32_t label(std::uint64_t key) const {
+    return a.rule.by_class ? a.frames.classes[a.frames.input(frame) + rank_index(key)] : 0;
+  }
+  __device__ Subject subject(std::uint32_t place) const {
+    const std::uint64_t key = a.arrays.key[slot + place];
+    const float4 box = a.arrays.box[slot + place];
+    return {box, area(as_box(box), a.rule.overlap.offset), label(key), key};
+  }
+  /// Whether a candidate with this key and box may be better-ranked than `mine` and overlap it. Cheap and without
+  /// branches; says yes to few others.
+  __device__ bool may_beat(std::uint64_t key, const float4& b, const Subject& mine) const {
+    const float offset = a.rule.overlap.offset;
+    const float w = fminf(b.z, mine.box.z) - fmaxf(b.x, mine.box.x) + offset;
+    const float h = fminf(b.w, mine.box.w) - fmaxf(b.y, mine.box.y) + offset;
+    const float bound = __fmaf_rn(a.least, mine.area + area(as_box(b), offset), -1e-37f);
+    const bool meets = static_cast<int>(w > 0) & static_cast<int>(h > 0) & static_cast<int>(!(w * h < bound));
+    return static_cast<int>(key > mine.key) & (static_cast<int>(meets) | static_cast<int>(a.rule.apart_too));
+  }
+  /// Whether one that may beat `mine` does.
+  __device__ bool beats(std::uint64_t key, const float4& b, const Subject& mine) const {
+    return suppresses(b, mine.box, a.rule) && label(key) == mine.label;
+  }
+  __device__ bool beats_at(std::uint32_t place, const Subject& mine) const {
+    const std::uint64_t key = a.arrays.key[slot + place];
+    const float4 b = a.arrays.box[slot + place];
+    return may_beat(key, b, mine) && beats(key, b, mine);
+  }
+};
+
+/// Lanes of a warp that add one to the same counter do so at once: a crowd in one spot would queue for it otherwise.
+/// `on`: this lane adds. Returns what the counter was before this lane's turn. For a whole warp.
+__device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t number, bool on) {
+  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned same = __match_any_sync(all_lanes, on ? number : ~0u);
+  const int leader = __ffs(static_cast<int>(same)) - 1;
+  std::uint32_t before = 0;
+  if (on && static_cast<int>(lane) == leader)
+    before = atomicAdd(&counters[number], static_cast<std::uint32_t>(__popc(same)));
+  before = __shfl_sync(all_lanes, before, leader);
+  return before + static_cast<std::uint32_t>(__popc(same & ((1u << lane) - 1)));
+}
+
+// The stages. Blocks take frame blockIdx.y.
+
+__global__ void clear(Arguments a);
+__global__ void count(Arguments a);
+__global__ void scan(Arguments a);
+__global__ void scatter(Arguments a);
+__global__ void find_rivals(Arguments a);
+__global__ void find_dominated(Arguments a);
+__global__ void resolve(Arguments a);
+__global__ void find_stand_ins(Arguments a);
+__global__ void write_members(Arguments a);
+
+}  // namespace crowd::staged

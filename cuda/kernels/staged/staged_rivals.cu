@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The pairs: every candidate looks through its window once. Its place in rank order is found by other blocks meanwhile.
+
+#include "kernels/staged/staged_window.cuh"
+
+namespace crowd::staged {
+
+namespace {
+
+/// The best of what a lane finds, by score alone, and how many it finds.
+struct Finds {
+  std::uint64_t best[3] = {};
+  std::uint32_t count = 0;
+
+  __device__ void add(std::uint64_t key, std::uint32_t place) {
+    std::uint64_t entry = by_score(key, place);
+    ++count;
+#pragma unroll
+    for (std::uint64_t& held : best) {
+      const std::uint64_t lesser = min(held, entry);
+      held = max(held, entry);
+      entry = lesser;
+    }
+  }
+  /// The best of what the lanes of a candidate hold, taken from the lane that held it; 0 if there is none. For a whole
+  /// warp.
+  __device__ std::uint64_t take_best() {
+    std::uint64_t top = best[0];
+#pragma unroll
+    for (unsigned step = lanes / 2; step; step /= 2)
+      top = max(top, __shfl_xor_sync(all_lanes, top, step));
+    if (top == best[0]) {
+      best[0] = best[1];
+      best[1] = best[2];
+      best[2] = 0;
+    }
+    return top;
+  }
+};
+
+struct Bin {
+  std::uint32_t first, end;
+};
+
+__device__ Bin bin_of(const Stage& stage, std::uint64_t key) {
+  const std::uint32_t* bins = stage.starts() + stage.a.shape.cells();
+  const std::uint32_t bin = stage.scale().scores.bin(key_score(static_cast<std::uint32_t>(key >> 32)), rank_index(key));
+  return {bins[bin] - stage.size(), bins[bin + 1] - stage.size()};
+}
+
+/// A block lists candidates in rank order: those of better bins come first, and in its own bin a candidate counts.
+__device__ void list_by_rank(const Stage& stage, std::uint32_t block) {
+  const std::uint32_t place = block * threads + threadIdx.x;
+  if (place >= stage.size())
+    return;
+  const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
+  const Bin bin = bin_of(stage, key);
+  std::uint32_t rank = bin.first;
+  for (std::uint32_t e = bin.first; e < bin.end; ++e)
+    rank += stage.a.arrays.score[stage.slot + e] > key;
+  stage.a.arrays.ranked[stage.slot + rank] = place;
+}
+
+__device__ RivalList list_of(Finds& finds, bool cut, std::uint32_t& listed) {
+  const std::uint32_t total = sum_of_lanes(finds.count);
+  RivalList list;
+  listed = 0;
+#pragma unroll
+  for (unsigned r = 0; r < RivalList::room; ++r) {
+    if (!__any_sync(all_lanes, finds.best[0] != 0))
+      break;
+    const std::uint64_t top = finds.take_best();
+    list.set(r, static_cast<std::uint32_t>(top));
+    listed += top != 0;
+  }
+  list.finish(listed, cut || total > listed);
+  return list;
+}
+
+/// What the lanes of a candidate have in common; the lanes beyond the last candidate look at it as well, but keep what
+/// they find to themselves.
+struct Home {
+  std::uint32_t place;
+  bool writes;
+};
+
+/// A block shares its candidates out by the extent of their windows: those in a warp are done at about the same time.
+__device__ Home home_of(const Stage& stage) {
+  __shared__ std::uint32_t extent[homes];
+  __shared__ std::uint8_t order[homes];
+  const std::uint32_t first = blockIdx.x * homes;
+  const std::uint32_t size = stage.size();
+  if (threadIdx.x < homes) {
+    const float4 b = stage.a.arrays.box[stage.slot + min(first + threadIdx.x, size - 1)];
+    const Grid& grid = stage.scale().grid;
+    const float w = width(b, stage.a.rule.overlap.offset) * grid.per_x;
+    const float h = height(b, stage.a.rule.overlap.offset) * grid.per_y;
+    // As an integer with the number in its last bits, so that all are different.
+    extent[threadIdx.x] = (__float_as_uint((w + 1) * (h + 1)) & ~(homes - 1)) | threadIdx.x;
+  }
+  __syncthreads();
+  if (threadIdx.x < homes) {
+    const std::uint32_t mine = extent[threadIdx.x];
+    std::uint32_t smaller = 0;
+#pragma unroll 16
+    for (unsigned other = 0; other < homes; ++other)
+      smaller += extent[other] < mine;
+    order[smaller] = static_cast<std::uint8_t>(threadIdx.x);
+  }
+  __syncthreads();
+  const std::uint32_t place = first + order[threadIdx.x / lanes];
+  return {min(place, size - 1), place < size && threadIdx.x % lanes == 0};
+}
+
+}  // namespace
+
+__global__ void __launch_bounds__(threads) find_rivals(Arguments a) {
+  await_previous();
+  const Stage stage(a, blockIdx.y);
+  if (blockIdx.x >= a.shape.home_blocks)
+    return list_by_rank(stage, blockIdx.x - a.shape.home_blocks);
+  if (blockIdx.x * homes >= stage.size())
+    return;
+  const Home home = home_of(stage);
+  const Subject mine = stage.subject(home.place);
+  Finds finds;
+  const bool cut = visit_rivals<false>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
+                                       [&](std::uint32_t place, std::uint64_t key) {
+                                         finds.add(key, place);
+                                         return false;
+                                       });
+  std::uint32_t listed;
+  const RivalList list = list_of(finds, cut, listed);
+  if (!home.writes)
+    return;
+  stage.list_of(home.place) = list;
+  stage.decide(home.place, listed || list.more() ? Fate::open() : Fate::kept());
+}
+
+namespace {
+
+/// By the whole warp: whether any candidate beats `mine`. Looks at its window or at those with better scores, whichever
+/// are fewer: in a crowd the best are found to be so quickly, and the others beaten.
+__device__ bool is_beaten(const Stage& stage, const Walk& walk, const Subject& mine) {
+  const std::uint32_t better = bin_of(stage, mine.key).end;
+  if (better > tuning::staged_refill)
+    return visit_rivals_by_warp(
+        stage, walk, mine, [](std::uint32_t) { return 0u; },
+        [](std::uint32_t, std::uint64_t, std::uint32_t) { return true; });
+  const float4* boxes = stage.a.frames.boxes + stage.a.frames.input(stage.frame);
+  bool beaten = false;
+  for (std::uint32_t e = threadIdx.x % warp_size; e < better && !beaten; e += warp_size) {
+    const std::uint64_t key = stage.a.arrays.score[stage.slot + e];
+    const float4 b = boxes[rank_index(key)];
+    beaten = stage.may_beat(key, b, mine) && stage.beats(key, b, mine);
+  }
+  return __any_sync(all_lanes, beaten);
+}
+
+}  // namespace
+
+__global__ void __launch_bounds__(threads) find_dominated(Arguments a) {
+  await_previous();
+  const Stage stage(a, blockIdx.y);
+  if (blockIdx.x >= a.shape.home_blocks)
+    return list_by_rank(stage, blockIdx.x - a.shape.home_blocks);
+  if (blockIdx.x * homes >= stage.size())
+    return;
+  const Home home = home_of(stage);
+  const Subject mine = stage.subject(home.place);
+  bool beaten = false;
+  const bool cut = visit_rivals<true>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
+                                      [&](std::uint32_t, std::uint64_t) { return beaten = true; });
+  beaten = sum_of_lanes(beaten);
+  // What a few lanes have not seen of a crowded window, the whole warp looks through.
+  for (unsigned todo = __ballot_sync(all_lanes, cut && !beaten && home.writes); todo; todo &= todo - 1) {
+    const int lane = __ffs(static_cast<int>(todo)) - 1;
+    const Subject its = stage.subject(__shfl_sync(all_lanes, home.place, lane));
+    const bool lost = is_beaten(stage, Walk(stage, its.box), its);
+    if (static_cast<int>(threadIdx.x % warp_size) == lane)
+      beaten = lost;
+  }
+  if (home.writes)
+    stage.decide(home.place, beaten ? Fate::dead() : Fate::kept());
+}
+
+}  // namespace crowd::staged

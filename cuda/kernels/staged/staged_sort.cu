@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The first stages: candidates by cell and by score, both by counting. The order within a cell or bin is left to
+// chance; no result depends on it.
+
+#include <cub/block/block_reduce.cuh>
+#include <cub/block/block_scan.cuh>
+
+#include "kernels/staged/staged.cuh"
+
+namespace crowd::staged {
+
+namespace {
+
+constexpr std::uint32_t no_slot = ~0u;
+
+/// What a block's candidates come to.
+struct BlockTally {
+  std::uint32_t width, height, invalid, below_threshold;
+};
+
+__device__ void add_up(BlockTally& tally, float w, float h, State state) {
+  const bool valid = state == undecided;
+  const std::uint32_t width = warp_max(valid ? __float_as_uint(w) : 0);
+  const std::uint32_t height = warp_max(valid ? __float_as_uint(h) : 0);
+  const auto invalids = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, state == invalid)));
+  const auto belows = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, state == below_threshold)));
+  if (threadIdx.x % warp_size)
+    return;
+  atomicMax(&tally.width, width);
+  atomicMax(&tally.height, height);
+  atomicAdd(&tally.invalid, invalids);
+  atomicAdd(&tally.below_threshold, belows);
+}
+
+/// A thread's candidate.
+struct Loaded {
+  std::uint32_t index;
+  bool here;
+  float4 box;
+  float score;
+};
+
+__device__ Loaded load(const Stage& stage) {
+  const Frames& frames = stage.a.frames;
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i >= frames.size(stage.frame))
+    return {i, false, {}, 0.0f};
+  const std::size_t at = frames.input(stage.frame) + i;
+  return {i, true, frames.boxes[at], frames.scores[at]};
+}
+
+__device__ Slots* slots_of(const Stage& stage) {
+  return reinterpret_cast<Slots*>(stage.a.arrays.rivals + stage.slot);
+}
+
+}  // namespace
+
+__global__ void __launch_bounds__(threads) clear(Arguments a) {
+  await_previous();
+  const std::uint32_t quads = a.shape.words / 4;
+  uint4* words = reinterpret_cast<uint4*>(a.arrays.cleared) + static_cast<std::size_t>(blockIdx.y) * quads;
+  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  if (i < quads)
+    words[i] = {0, 0, 0, 0};
+}
+
+__global__ void __launch_bounds__(threads) count(Arguments a) {
+  __shared__ Scale scale;
+  __shared__ BlockTally total;
+  // Chunks are few, and candidates would queue for their counters.
+  extern __shared__ std::uint32_t in_chunk[];
+  const Stage stage(a, blockIdx.y);
+  const auto [i, here, b, score] = load(stage);
+  if (threadIdx.x < warp_size) {
+    Scale measured = measure_scale(a.frames, stage.frame, a.frames.size(stage.frame), a.rule, a.shape.columns,
+                                   a.shape.rows, a.shape.bins);
+    measured.grid.per_x *= tuning::staged_narrow;
+    if (threadIdx.x == 0) {
+      scale = measured;
+      total = {0, 0, 0, 0};
+    }
+  }
+  for (std::uint32_t c = threadIdx.x; c < a.shape.chunks; c += threads)
+    in_chunk[c] = 0;
+  await_previous();
+  __syncthreads();
+  if (blockIdx.x == 0 && threadIdx.x == 0)
+    a.arrays.scale[stage.frame] = scale;
+  const State state = here ? standing(b, score, a.rule, a.score_threshold) : dead;
+  const bool valid = state == undecided;
+  const float offset = a.rule.overlap.offset;
+  add_up(total, width(b, offset), height(b, offset), state);
+  const std::uint32_t cell = scale.grid.cell(b);
+  const std::uint32_t bin = a.shape.cells() + scale.scores.bin(score, i);
+  const Slots slots{add_one(stage.starts(), cell, valid), add_one(stage.starts(), bin, valid)};
+  if (valid) {
+    atomicAdd(&in_chunk[cell / chunk], 1u);
+    atomicAdd(&in_chunk[bin / chunk], 1u);
+  }
+  if (here)
+    slots_of(stage)[i] = valid ? slots : Slots{no_slot, no_slot};
+  if (here && !valid && a.out.stand_ins)
+    a.out.stand_ins[stage.slot + i] = CROWD_NMS_NONE;
+  __syncthreads();
+  for (std::uint32_t c = threadIdx.x; c < a.shape.chunks; c += threads)
+    if (in_chunk[c])
+      atomicAdd(&stage.chunk_counts()[c], in_chunk[c]);
+  if (threadIdx.x)
+    return;
+  Tally& tally = stage.tally();
+  atomicMax(&tally.width, total.width);
+  atomicMax(&tally.height, total.height);
+  if (total.invalid)
+    atomicAdd(&tally.invalid, total.invalid);
+  if (total.below_threshold)
+    atomicAdd(&tally.below_threshold, total.below_threshold);
+}
+
+// A block per chunk of counters. Those of all chunks before it are summed up by every block anew.
+__global__ void __launch_bounds__(threads) scan(Arguments a) {
+  using Reduce = cub::BlockReduce<std::uint32_t, threads>;
+  using Scan = cub::BlockScan<std::uint32_t, threads>;
+  constexpr unsigned items = chunk / threads;
+  __shared__ typename Reduce::TempStorage reduction;
+  __shared__ typename Scan::TempStorage temporary;
+  __shared__ std::uint32_t before;
+  await_previous();
+  const Stage stage(a, blockIdx.y);
+  std::uint32_t* counters = stage.starts() + blockIdx.x * chunk;
+  std::uint32_t start[items];
+  for (unsigned k = 0; k < items; ++k)
+    start[k] = counters[threadIdx.x * items + k];
+  std::uint32_t sum = 0;
+  for (std::uint32_t c = threadIdx.x; c < blockIdx.x; c += threads)
+    sum += stage.chunk_counts()[c];
+  sum = Reduce(reduction).Sum(sum);
+  if (threadIdx.x == 0)
+    before = sum;
+  __syncthreads();
+  std::uint32_t total;
+  Scan(temporary).ExclusiveSum(start, start, total);
+  for (unsigned k = 0; k < items; ++k)
+    counters[threadIdx.x * items + k] = before + start[k];
+  if (blockIdx.x == a.shape.chunks - 1 && threadIdx.x == 0)
+    counters[chunk] = before + total;
+}
+
+__global__ void __launch_bounds__(threads) scatter(Arguments a) {
+  const Stage stage(a, blockIdx.y);
+  const auto [i, here, b, score] = load(stage);
+  const Slots slots = here ? slots_of(stage)[i] : Slots{no_slot, no_slot};
+  const std::uint32_t cell = stage.scale().grid.cell(b);
+  const std::uint32_t bin = a.shape.cells() + stage.scale().scores.bin(score, i);
+  await_previous();
+  if (slots.place == no_slot)
+    return;
+  const std::size_t place = stage.slot + stage.starts()[cell] + slots.place;
+  a.arrays.box[place] = b;
+  a.arrays.key[place] = rank_key(score, i);
+  a.arrays.score[stage.slot + stage.starts()[bin] - stage.size() + slots.score] = rank_key(score, i);
+}
+
+}  // namespace crowd::staged

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The staged path: how lanes look through the places of a candidate's window.
+#pragma once
+
+#include "kernels/staged/staged.cuh"
+
+namespace crowd::staged {
+
+/// Consecutive places.
+struct Segment {
+  std::uint32_t first, count;
+};
+
+/// A window as segments: a row of cells each, or half of one where the grid's edge is inside.
+class Walk {
+ public:
+  __device__ Walk(const Stage& stage, const float4& box) : grid_(stage.scale().grid), starts_(stage.starts()) {
+    const Tally& tally = stage.tally();
+    const Window w = window(box, grid_, stage.a.rule, {__uint_as_float(tally.width), __uint_as_float(tally.height)});
+    const bool whole = w.x.count >= grid_.columns;
+    from_ = whole ? 0 : grid_.column(w.x.first);
+    to_ = from_ + w.x.count;
+    split_ = to_ > grid_.columns;
+    first_row_ = w.y.first;
+    segments_ = w.y.count << split_;
+  }
+
+  __device__ std::uint32_t segments() const {
+    return segments_;
+  }
+  /// Places in the window, as far as `most` matters. For one thread.
+  __device__ bool is_longer_than(std::uint32_t most) const {
+    std::uint32_t size = 0;
+    for (std::uint32_t s = 0; s < segments_ && size <= most; ++s)
+      size += at(s).count;
+    return size > most;
+  }
+  /// Leaves nothing to look at.
+  __device__ void close() {
+    segments_ = 0;
+  }
+  __device__ Segment at(std::uint32_t number) const {
+    const bool second = split_ && (number & 1);
+    const std::uint32_t base = grid_.row(first_row_ + static_cast<int>(number >> split_)) * grid_.columns;
+    const std::uint32_t first = starts_[base + (second ? 0 : from_)];
+    const std::uint32_t end = starts_[base + (second ? to_ - grid_.columns : split_ ? grid_.columns : to_)];
+    return {first, end - first};
+  }
+
+ private:
+  Grid grid_;
+  const std::uint32_t* starts_;
+  std::uint32_t from_, to_, segments_;
+  int first_row_;
+  bool split_;
+};
+
+/// Over the lanes of a candidate. For a whole warp.
+__device__ inline std::uint32_t sum_of_lanes(std::uint32_t value) {
+#pragma unroll
+  for (unsigned step = lanes / 2; step; step /= 2)
+    value += __shfl_xor_sync(all_lanes, value, step);
+  return value;
+}
+
+/// As many segments end to end as a candidate has lanes.
+struct Group {
+  std::uint32_t end[lanes];
+  std::uint32_t shift[lanes];
+
+  __device__ std::uint32_t size() const {
+    return end[lanes - 1];
+  }
+  /// In the arrays.
+  __device__ std::uint32_t at(std::uint32_t k) const {
+    std::uint32_t by = shift[lanes - 1];
+#pragma unroll
+    for (unsigned lane = lanes - 1; lane-- > 0;)
+      by = k < end[lane] ? shift[lane] : by;
+    return k + by;
+  }
+};
+
+/// Of the segments that the lanes of a candidate hold; `slot`: where the frame begins in the arrays. For a whole warp.
+__device__ inline Group join(const Segment& segment, std::uint32_t slot) {
+  Group group;
+  std::uint32_t end = 0;
+#pragma unroll
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    group.shift[lane] = __shfl_sync(all_lanes, segment.first, static_cast<int>(lane), lanes) + slot - end;
+    end += __shfl_sync(all_lanes, segment.count, static_cast<int>(lane), lanes);
+    group.end[lane] = end;
+  }
+  return group;
+}
+
+/// Looks at `step` places of a group, `stride` apart: a bit for each before `end` that may beat `mine`. Straight-line
+/// code: all are loaded before the first is tested.
+template <unsigned step>
+__device__ std::uint32_t look_at(const Stage& stage, const Group& group, std::uint32_t first, std::uint32_t stride,
+                                 std::uint32_t end, const Subject& mine) {
+  std::uint64_t key[step];
+  float4 box[step];
+#pragma unroll
+  for (unsigned s = 0; s < step; ++s) {
+    const std::uint32_t at = group.at(min(first + s * stride, end - 1));
+    key[s] = stage.a.arrays.key[at];
+    box[s] = stage.a.arrays.box[at];
+  }
+  std::uint32_t found = 0;
+#pragma unroll
+  for (unsigned s = 0; s < step; ++s) {
+    const bool within = first + s * stride < end;
+    const bool may = stage.may_beat(key[s], box[s], mine);
+    found |= static_cast<std::uint32_t>(static_cast<int>(within) & static_cast<int>(may)) << s;
+  }
+  return found;
+}
+
+/// The lanes of each candidate look for its rivals in its window: visit(place, key), true to stop this lane; `eager`:
+/// as soon as there is one. At most `limit` places. True if that was not all of them. For a whole warp.
+template <bool eager, typename Visit>
+__device__ bool visit_rivals(const Stage& stage, const Walk& walk, const Subject& mine, std::uint32_t limit,
+                             Visit visit) {
+  constexpr unsigned step = tuning::staged_step;
+  const unsigned lane = threadIdx.x % lanes;
+  std::uint32_t visited = 0;
+  std::uint32_t number = 0;
+  bool stopped = false;
+  bool open = walk.segments() != 0;
+  while (__any_sync(all_lanes, open && !stopped)) {
+    const Segment segment = open && number + lane < walk.segments() ? walk.at(number + lane) : Segment{0, 0};
+    const Group group = join(segment, static_cast<std::uint32_t>(stage.slot));
+    const std::uint32_t end = min(group.size(), limit - visited);
+    for (std::uint32_t k = lane; k < end && !stopped;) {
+      // What may be a rival waits, a bit each, so that the lanes of a warp look closer together.
+      const std::uint32_t first = k;
+      std::uint32_t found = 0;
+      for (unsigned bit = 0; bit < 32 && k < end && !(eager && found); bit += step, k += step * lanes)
+        found |= look_at<step>(stage, group, k, lanes, end, mine) << bit;
+      for (; found && !stopped; found &= found - 1) {
+        const std::uint32_t at =
+            group.at(first + (static_cast<std::uint32_t>(__ffs(static_cast<int>(found))) - 1) * lanes);
+        const std::uint64_t key = stage.a.arrays.key[at];
+        if (stage.beats(key, stage.a.arrays.box[at], mine))
+          stopped = visit(at - static_cast<std::uint32_t>(stage.slot), key);
+      }
+    }
+    // Other candidates of the warp may go on.
+    if (!open)
+      continue;
+    visited += group.size();
+    number += lanes;
+    open = number < walk.segments() && visited < limit;
+  }
+  return number < walk.segments() || visited > limit;
+}
+
+/// A whole warp looks through one window. `glance(place)` gives what visit(place, key, glance) wants to know of a
+/// rival: it comes with what the test needs, not after it. visit() returns true to stop all. True if stopped.
+template <typename Glance, typename Visit>
+__device__ bool visit_rivals_by_warp(const Stage& stage, const Walk& walk, const Subject& mine, Glance glance,
+                                     Visit visit) {
+  constexpr unsigned step = 4;
+  const unsigned lane = threadIdx.x % warp_size;
+  const auto slot = static_cast<std::uint32_t>(stage.slot);
+  for (std::uint32_t number = 0; number < walk.segments(); number += lanes) {
+    const std::uint32_t its = number + lane % lanes;
+    const Group group = join(its < walk.segments() ? walk.at(its) : Segment{0, 0}, slot);
+    for (std::uint32_t k = lane; k - lane < group.size(); k += step * warp_size) {
+      std::uint32_t glances[step];
+#pragma unroll
+      for (unsigned s = 0; s < step; ++s)
+        glances[s] = glance(group.at(min(k + s * warp_size, group.size() - 1)) - slot);
+      const std::uint32_t found = look_at<step>(stage, group, k, warp_size, group.size(), mine);
+      bool stop = false;
+#pragma unroll
+      for (unsigned s = 0; s < step; ++s) {
+        const std::uint32_t at = group.at(min(k + s * warp_size, group.size() - 1));
+        if (found >> s & 1 && stage.beats(stage.a.arrays.key[at], stage.a.arrays.box[at], mine))
+          stop |= visit(at - slot, stage.a.arrays.key[at], glances[s]);
+      }
+      if (__any_sync(all_lanes, stop))
+        return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace crowd::staged

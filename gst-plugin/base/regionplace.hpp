@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Where the regions of interest of a buffer lie: GStreamer moves them with the picture, but does not tell whether.
+#pragma once
+
+#include <gst/crowd/gstcrowdboxesmeta.h>
+#include <gst/gst.h>
+
+#include <optional>
+
+#include "lib/gstcrowdboxesplacement.hpp"
+#include "lib/gstcrowdtrail.h"
+
+namespace crowd::meta {
+
+/// What is shown of a buffer's picture, as its caps say.
+struct ShownSize {
+  guint width, height;  ///< 0 if unknown
+  gint par_n, par_d;    ///< shape of a pixel, width over height
+  GstCrowdBoxesBorders borders;
+};
+
+/// The trail of a buffer if it speaks of regions that are still there: what lies behind it was attached later.
+const GstCrowdTrail* trail_of_regions(GstBuffer* buffer);
+
+/// What is added to the rectangles of a buffer's regions to be pixels of what is shown. Nothing if that is not known:
+/// a part of the picture is shown that they do not speak of, or a scaler added borders and did not tell.
+std::optional<Shift> place_of_regions(GstBuffer* buffer, const ShownSize& shown);
+
+/// For messages: why regions are left out, and what helps.
+extern const char place_of_regions_unknown[];
+
+}  // namespace crowd::meta

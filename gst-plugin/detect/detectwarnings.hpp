@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/** detectwarnings.hpp: what crowddetect tells while it goes on. */
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/runwarning.hpp"
+#include "detect/search.hpp"
+
+namespace crowd {
+
+/** Each is posted once from start to stop; further ones are counted in stats, by the element. */
+class DetectWarnings {
+ public:
+  /** Posts as `element`, which outlives it. */
+  explicit DetectWarnings(gpointer element) : element_(element) {}
+
+  /** A search for people that takes far longer than it has to. */
+  void tell_stride(const Search& search);
+  /** What size_range_problem() says, unless that is nothing. */
+  void tell_size_range(const std::string& problem);
+  /** Why a frame was not searched, and what helps; nothing if it was. */
+  void tell_failure(const std::string& failure);
+  /** `kept` candidates of `found` ones are handed on. */
+  void tell_overflow(std::size_t found, std::size_t kept);
+  /** Frames already carried candidates. */
+  void tell_replaced();
+
+ private:
+  gpointer element_;
+  RunWarning stride_, size_range_, failure_, overflow_, replaced_;
+};
+
+}  // namespace crowd

@@ -1,0 +1,416 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * SECTION:element-crowddetect
+ * @title: crowddetect
+ *
+ * Searches every frame for people or faces with the detectors that OpenCV ships, and attaches all windows that the
+ * classifier accepts as one #GstCrowdBoxesMeta: raw, with OpenCV's own grouping switched off. Such a detector answers
+ * several times around each object; crowdnms leaves one box of each such pile.
+ *
+ * `people` slides a window of 64x128 pixels with HOG features and the SVM built into OpenCV over the frame in several
+ * sizes; the score is the margin of the SVM. Its windows hold the person with a border, as in training;
+ * #crowddetect:fit says whether the boxes are the windows or, by default, the part of them that a person fills. Windows
+ * of one person differ in size and lie in each other, which intersection over the smaller box sees best: crowdnms
+ * metric=ios iou-threshold=0.6. `face-haar` and `face-lbp` run a cascade from an XML file, by default the frontal face
+ * of Debian's package `opencv-data`; the score is the margin of the last stage.
+ *
+ * Scores become confidences (of crowdnms' regions, and what crowdoverlay shows) by a logistic function that was fitted
+ * to the default models: 1 / (1 + exp(-(a * score + b))), with a, b of 2.5, -1.25 for `people`, 0.99, -4.1 for
+ * `face-haar` and 2.35, -5.2 for `face-lbp`.
+ *
+ * The search reads luma: the first plane of YUV and grey formats, without a copy, or a conversion of RGB. The pixels
+ * are never written. Every frame gets a meta, also with no window in it. Windows are in a fixed order (small to large,
+ * top to bottom, left to right), so the result does not depend on the number of OpenCV's threads.
+ *
+ * Frames in CUDA memory (NV12, RGBA) are searched for people there, by kernels that find the same windows; scores
+ * differ by rounding, some 1e-6. Candidates and their number stay in CUDA memory, and nobody waits. There is always
+ * room for #crowddetect:max-candidates; crowdnms counts what was found and what was beyond, `stats` do not.
+ *
+ * Of a frame with a #GstVideoCropMeta the part that is shown is searched, and coordinates are those of this part.
+ *
+ * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead.
+ *
+ * A frame that cannot be searched, or in which nothing can be found because no window of #crowddetect:min-size to
+ * #crowddetect:max-size fits into it, goes on with no candidates and is counted in `failures` of #crowddetect:stats.
+ * Of more candidates than #crowddetect:max-candidates the best-scored are handed on, the others counted in `overflow`.
+ * Each is told in one warning on the bus from start to stop.
+ *
+ * ## Example
+ * |[
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! crowddetect ! \
+ *   crowdnms metric=ios iou-threshold=0.6 ! crowdoverlay ! videoconvert ! autovideosink
+ * ]|
+ * One box for each person in OpenCV's pedestrian film.
+ */
+
+#include "detect/gstcrowddetect.h"
+
+#include <gst/crowd/gstcrowdboxesmeta.h>
+#include <gst/video/video.h>
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <new>
+#include <opencv2/core.hpp>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/mappedframe.hpp"
+#include "base/memorypool.hpp"
+#include "base/shownpart.hpp"
+#include "base/transform.hpp"
+#include "detect/calibrations.hpp"
+#include "detect/cascade.hpp"
+#include "detect/detectsettings.hpp"
+#include "detect/detectwarnings.hpp"
+#include "detect/devicepeople.hpp"
+#include "detect/luma.hpp"
+#include "detect/sizerange.hpp"
+#include "detect/windows.hpp"
+#include "gpu/device.hpp"
+#include "lib/gstcrowdboxesplacement.hpp"
+
+GST_DEBUG_CATEGORY_STATIC(crowd_detect_debug);
+#define GST_CAT_DEFAULT crowd_detect_debug
+
+using crowd::DeviceOutcome;
+
+namespace {
+
+constexpr guint PROP_STATS = crowd::last_detect_property + 1;
+
+struct Stats {
+  guint64 frames = 0;
+  guint64 searched = 0;
+  guint64 candidates = 0;
+  guint64 overflow = 0;
+  guint64 failures = 0;
+  guint64 search_us = 0;
+};
+
+/** Candidates of the last search, which later frames of the interval share. */
+struct Found {
+  crowd::MemoryRef memory;
+  guint capacity = 0;
+  guint64 age = 0;
+  guint x = 0, y = 0;  ///< where the part of the picture began that was shown
+};
+
+/// Where the part of a picture begins that is shown.
+std::pair<guint, guint> shown_corner(GstBuffer* buffer, const GstVideoInfo& info) {
+  const auto frame = crowd::meta::frame_of(buffer, static_cast<guint>(info.width), static_cast<guint>(info.height));
+  return {frame.x, frame.y};
+}
+
+/** Lives from start to stop. */
+struct State {
+  explicit State(GstElement* element) : warnings(element) {}
+
+  std::unique_ptr<crowd::WindowFinder> finder;
+  crowd::DevicePeople device_people;
+  bool people = false;
+  crowd::Calibration calibration;
+  bool refused = false;
+  bool on_device = false;  ///< frames are in CUDA memory
+  std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> labels{nullptr, g_ptr_array_unref};
+  GstVideoInfo info{};
+  cv::Mat grey;
+  std::vector<crowd::Window> windows;
+  Found found;
+  crowd::MemoryPool pool{gst_crowd_boxes_memory_new};
+  guint room = 64;
+  crowd::DetectWarnings warnings;
+};
+
+}  // namespace
+
+struct GstCrowdDetectImpl {
+  crowd::DetectSettings settings;
+  Stats stats;
+  std::unique_ptr<State> state;
+};
+
+struct _GstCrowdDetect {
+  GstBaseTransform parent;
+  GstCrowdDetectImpl* impl;
+};
+
+G_DEFINE_FINAL_TYPE(GstCrowdDetect, gst_crowd_detect, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(crowddetect, "crowddetect", GST_RANK_NONE, GST_TYPE_CROWD_DETECT)
+
+static gboolean gst_crowd_detect_start(GstBaseTransform* transform) {
+  auto* self = GST_CROWD_DETECT(transform);
+  GST_OBJECT_LOCK(self);
+  const crowd::Model model = self->impl->settings.model;
+  self->impl->stats = {};
+  GST_OBJECT_UNLOCK(self);
+  auto state = std::make_unique<State>(GST_ELEMENT(self));
+  const bool people = model.detector == crowd::DETECTOR_PEOPLE;
+  state->people = people;
+  state->calibration = crowd::calibration_of(model.detector);
+  if (people && !model.cascade.empty()) {
+    GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS,
+                      ("detector=people runs no cascade, and cascade is %s. Set detector=face-haar or "
+                       "detector=face-lbp to run it, or leave cascade unset.",
+                       model.cascade.c_str()),
+                      (nullptr));
+    return FALSE;
+  }
+  state->finder = people ? crowd::make_people_finder() : crowd::load_cascade(GST_ELEMENT(self), model);
+  if (!state->finder)
+    return FALSE;
+  const char* label = !model.label.empty() ? model.label.c_str() : people ? "person" : "face";
+  state->labels.reset(g_ptr_array_new_with_free_func(g_free));
+  g_ptr_array_add(state->labels.get(), g_strdup(label));
+  self->impl->state = std::move(state);
+  return TRUE;
+}
+
+static gboolean gst_crowd_detect_stop(GstBaseTransform* transform) {
+  GST_CROWD_DETECT(transform)->impl->state.reset();
+  return TRUE;
+}
+
+static gboolean gst_crowd_detect_set_caps(GstBaseTransform* transform, GstCaps* caps, GstCaps*) {
+  State& state = *GST_CROWD_DETECT(transform)->impl->state;
+  state.found = {};
+  state.on_device = crowd::is_on_device(caps);
+  if (state.on_device && !state.people) {
+    // The caps come again with the next buffer.
+    if (!std::exchange(state.refused, true))
+      GST_ELEMENT_ERROR(
+          transform, STREAM, FORMAT,
+          ("Faces are searched for in system memory only, and these frames are in CUDA memory. Put cudadownload "
+           "before crowddetect, or set detector=people."),
+          (nullptr));
+    return FALSE;
+  }
+  return gst_video_info_from_caps(&state.info, caps);
+}
+
+static gboolean gst_crowd_detect_sink_event(GstBaseTransform* transform, GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP && GST_CROWD_DETECT(transform)->impl->state)
+    GST_CROWD_DETECT(transform)->impl->state->found = {};
+  return GST_BASE_TRANSFORM_CLASS(gst_crowd_detect_parent_class)->sink_event(transform, event);
+}
+
+/** Fills state.windows; says why not if it cannot. */
+static std::string gst_crowd_detect_find(State& state, GstBuffer* buffer, const crowd::Search& search) {
+  state.windows.clear();
+  const crowd::MappedFrame frame(buffer, state.info, GST_MAP_READ);
+  if (!frame)
+    return crowd::mapping_problem(buffer, state.info);
+  const auto part = crowd::shown_part(*frame, state.info);
+  if (!part)
+    return crowd::part_is_missing;
+  try {
+    const cv::Mat luma = crowd::luma_of(*frame, state.grey);
+    // A matrix of its own: of a part of another one OpenCV's filters would look at the pixels beside it.
+    const cv::Mat shown(part->height, part->width, CV_8UC1, const_cast<uchar*>(luma.ptr(part->y, part->x)), luma.step);
+    state.finder->find(shown, search, state.windows);
+    return {};
+  } catch (const cv::Exception& exception) {
+    state.windows.clear();
+    return exception.err;
+  } catch (const std::exception& exception) {
+    state.windows.clear();
+    return exception.what();
+  }
+}
+
+// Room grows in steps of powers of two, so that memories are used again. It is never beyond max-candidates: readers
+// take as many boxes as there is room for, and a count above it as overflow.
+static Found gst_crowd_detect_pack(State& state, std::size_t count, guint max_candidates) {
+  const std::vector<crowd::Window>& windows = state.windows;
+  state.room = std::max(state.room, std::bit_ceil(static_cast<guint>(windows.size())));
+  Found found;
+  found.capacity = std::min(state.room, max_candidates);
+  found.memory = state.pool.acquire(found.capacity);
+  GstCrowdBoxesMap map;
+  if (!found.memory || !gst_crowd_boxes_map_memory(&map, found.memory.get(), found.capacity, GST_MAP_WRITE))
+    return {};
+  for (std::size_t i = 0; i < windows.size(); i++) {
+    map.boxes[i] = {windows[i].x1, windows[i].y1, windows[i].x2, windows[i].y2};
+    map.scores[i] = windows[i].score;
+    map.classes[i] = 0;
+  }
+  *map.count = static_cast<guint32>(count);
+  gst_crowd_boxes_unmap(&map);
+  return found;
+}
+
+static void gst_crowd_detect_count(GstCrowdDetect* self, std::size_t found, std::size_t kept, bool failure,
+                                   gint64 begin) {
+  const gint64 end = g_get_monotonic_time();
+  GST_LOG_OBJECT(self, "%zu windows in %" G_GINT64_FORMAT " us", found, end - begin);
+  GST_OBJECT_LOCK(self);
+  Stats& stats = self->impl->stats;
+  stats.searched++;
+  stats.candidates += kept;
+  stats.overflow += found - kept;
+  stats.failures += failure ? 1 : 0;
+  stats.search_us += static_cast<guint64>(end - begin);
+  GST_OBJECT_UNLOCK(self);
+}
+
+/** The same on the device, which alone knows what it found. */
+static DeviceOutcome gst_crowd_detect_search_device(GstCrowdDetect* self, State& state, GstBuffer* buffer,
+                                                    const crowd::PerFrame& settings, bool in_vain) {
+  const gint64 begin = g_get_monotonic_time();
+  state.found = {};
+  state.found.capacity = settings.max_candidates;
+  const DeviceOutcome outcome =
+      state.device_people.find(buffer, state.info, settings.search, settings.max_candidates, state.found.memory);
+  gst_crowd_detect_count(self, 0, 0, in_vain || outcome != DeviceOutcome::done, begin);
+  if (outcome == DeviceOutcome::dropped) {
+    state.warnings.tell_failure(state.device_people.problem());
+    state.windows.clear();
+    state.found = gst_crowd_detect_pack(state, 0, settings.max_candidates);
+  }
+  return outcome;
+}
+
+/** Searches the frame, leaves what it held in state.found and counts. */
+static void gst_crowd_detect_search_host(GstCrowdDetect* self, State& state, GstBuffer* buffer,
+                                         const crowd::PerFrame& settings, bool in_vain) {
+  const gint64 begin = g_get_monotonic_time();
+  const std::string failure = gst_crowd_detect_find(state, buffer, settings.search);
+  const std::size_t found = state.windows.size();
+  crowd::keep_best(state.windows, settings.max_candidates);
+  state.found = gst_crowd_detect_pack(state, found, settings.max_candidates);
+  gst_crowd_detect_count(self, found, state.windows.size(), in_vain || !failure.empty(), begin);
+  state.warnings.tell_failure(failure);
+  state.warnings.tell_overflow(found, state.windows.size());
+}
+
+/** Where no window can be found, the frame is searched all the same: it gets its candidates, none, where others do. */
+static DeviceOutcome gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer,
+                                             const crowd::PerFrame& settings) {
+  const cv::Size size(GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info));
+  if (state.people)
+    state.warnings.tell_stride(settings.search);
+  const std::string problem = crowd::size_range_problem(*state.finder, size, settings.search);
+  state.warnings.tell_size_range(problem);
+  if (state.on_device)
+    return gst_crowd_detect_search_device(self, state, buffer, settings, !problem.empty());
+  gst_crowd_detect_search_host(self, state, buffer, settings, !problem.empty());
+  return DeviceOutcome::done;
+}
+
+static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, GstBuffer* buffer) {
+  auto* self = GST_CROWD_DETECT(transform);
+  State& state = *self->impl->state;
+  GST_OBJECT_LOCK(self);
+  const crowd::PerFrame settings = self->impl->settings.per_frame;
+  self->impl->stats.frames++;
+  GST_OBJECT_UNLOCK(self);
+  const auto corner = shown_corner(buffer, state.info);
+  if (!state.found.memory || ++state.found.age >= settings.interval ||
+      corner != std::pair(state.found.x, state.found.y)) {
+    const DeviceOutcome outcome = gst_crowd_detect_search(self, state, buffer, settings);
+    std::tie(state.found.x, state.found.y) = corner;
+    if (crowd::is_fatal(outcome))
+      return crowd::fail_for_gpu(transform, outcome, state.device_people.problem().c_str());
+  }
+  if (!state.found.memory) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
+                      ("There is no memory for the candidates of a frame. Lower max-candidates."), (nullptr));
+    return GST_FLOW_ERROR;
+  }
+  if (crowd::remove_candidates(buffer))
+    state.warnings.tell_replaced();
+  GstCrowdBoxesMeta* meta =
+      gst_buffer_add_crowd_boxes_meta(buffer, gst_memory_ref(state.found.memory.get()), state.found.capacity,
+                                      static_cast<guint>(GST_VIDEO_INFO_WIDTH(&state.info)),
+                                      static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&state.info)), state.labels.get());
+  meta->confidence_slope = state.calibration.slope;
+  meta->confidence_offset = state.calibration.offset;
+  return GST_FLOW_OK;
+}
+
+static GstStructure* gst_crowd_detect_make_stats(const Stats& stats) {
+  return gst_structure_new("crowddetect-stats", "frames", G_TYPE_UINT64, stats.frames, "searched", G_TYPE_UINT64,
+                           stats.searched, "candidates", G_TYPE_UINT64, stats.candidates, "overflow", G_TYPE_UINT64,
+                           stats.overflow, "failures", G_TYPE_UINT64, stats.failures, "search-time", G_TYPE_UINT64,
+                           stats.search_us * GST_USECOND, nullptr);
+}
+
+static void gst_crowd_detect_set_property(GObject* object, guint id, const GValue* value, GParamSpec*) {
+  auto* self = GST_CROWD_DETECT(object);
+  GST_OBJECT_LOCK(self);
+  crowd::set_detect_property(self->impl->settings, id, value);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void gst_crowd_detect_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
+  auto* self = GST_CROWD_DETECT(object);
+  GST_OBJECT_LOCK(self);
+  if (id == PROP_STATS)
+    g_value_take_boxed(value, gst_crowd_detect_make_stats(self->impl->stats));
+  else
+    crowd::get_detect_property(self->impl->settings, id, value);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void gst_crowd_detect_install_stats(GObjectClass* object_class) {
+  g_object_class_install_property(
+      object_class, PROP_STATS,
+      g_param_spec_boxed("stats", "Statistics",
+                         "Since the start, all uint64: frames, searched (searches, failed ones included), candidates "
+                         "(handed on), overflow (candidates beyond max-candidates), failures (searches that could not "
+                         "be done, or could find nothing), search-time in nanoseconds",
+                         GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+}
+
+static void gst_crowd_detect_finalize(GObject* object) {
+  delete GST_CROWD_DETECT(object)->impl;
+  G_OBJECT_CLASS(gst_crowd_detect_parent_class)->finalize(object);
+}
+
+static void gst_crowd_detect_add_templates(GstElementClass* element_class) {
+  GstCaps* caps = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(CROWD_LUMA_FORMATS));
+  if (crowd::DevicePeople::is_available())
+    gst_caps_append(caps, crowd::device_caps());
+  gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+}
+
+static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
+  auto* object_class = G_OBJECT_CLASS(klass);
+  auto* element_class = GST_ELEMENT_CLASS(klass);
+  auto* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
+  GST_DEBUG_CATEGORY_INIT(crowd_detect_debug, "crowddetect", 0, "candidates from OpenCV's detectors");
+
+  object_class->set_property = gst_crowd_detect_set_property;
+  object_class->get_property = gst_crowd_detect_get_property;
+  object_class->finalize = gst_crowd_detect_finalize;
+  crowd::install_detect_properties(object_class);
+  gst_crowd_detect_install_stats(object_class);
+
+  gst_element_class_set_static_metadata(element_class, "Crowd detector", "Filter/Analyzer/Video",
+                                        "Attaches the raw windows of OpenCV's people and face detectors as candidates",
+                                        "gst-crowd authors");
+  gst_crowd_detect_add_templates(element_class);
+  gst_type_mark_as_plugin_api(crowd::detector_type(), static_cast<GstPluginAPIFlags>(0));
+  gst_type_mark_as_plugin_api(crowd::fit_type(), static_cast<GstPluginAPIFlags>(0));
+
+  transform_class->start = gst_crowd_detect_start;
+  transform_class->stop = gst_crowd_detect_stop;
+  transform_class->set_caps = gst_crowd_detect_set_caps;
+  transform_class->sink_event = gst_crowd_detect_sink_event;
+  transform_class->before_transform = crowd::sync_controlled_properties;
+  transform_class->transform_ip = gst_crowd_detect_transform_ip;
+  transform_class->passthrough_on_same_caps = FALSE;
+}
+
+static void gst_crowd_detect_init(GstCrowdDetect* self) {
+  self->impl = new GstCrowdDetectImpl;
+  crowd::explain_refused_caps(GST_BASE_TRANSFORM(self));
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), FALSE);
+}

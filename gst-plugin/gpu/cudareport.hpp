@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What an error of the CUDA runtime means for a frame. C++17, for CUDA sources as well.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <string>
+
+#include "base/deviceoutcome.hpp"
+
+namespace crowd {
+
+/// Takes the error, which would come up in somebody else's call else.
+inline DeviceReport report_of(const char* what, cudaError_t error) {
+  (void)cudaGetLastError();
+  const auto outcome = error == cudaErrorMemoryAllocation ? DeviceOutcome::out_of_memory : DeviceOutcome::failed;
+  return {outcome, std::string(what) + ": " + cudaGetErrorString(error)};
+}
+
+/// Of memory in the current context that somebody else could not allocate and did not say why: a context that is lost
+/// gives none either.
+inline DeviceReport report_of_no_memory(const char* what) {
+  std::size_t left = 0, total = 0;
+  const cudaError_t error = cudaMemGetInfo(&left, &total);
+  return error == cudaSuccess ? DeviceReport{DeviceOutcome::out_of_memory, what} : report_of(what, error);
+}
+
+}  // namespace crowd

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "gpu/device.hpp"
+
+#include <crowd/nms.h>
+#include <gst/video/video.h>
+
+#if CROWD_HAVE_GST_CUDA
+#if GST_CHECK_VERSION(1, 24, 0)
+#include <gst/cuda/gstcuda.h>
+#else
+#include <gst/cuda/gstcudacontext.h>
+#include <gst/cuda/gstcudaloader.h>
+#include <gst/cuda/gstcudamemory.h>
+#include <gst/cuda/gstcudautils.h>
+#endif
+#endif
+
+namespace crowd {
+
+bool is_on_device(const GstCaps* caps) {
+  const GstCapsFeatures* features = gst_caps_get_features(caps, 0);
+  return features && gst_caps_features_contains(features, "memory:CUDAMemory");
+}
+
+GstCaps* device_caps() {
+  return gst_caps_from_string(GST_VIDEO_CAPS_MAKE_WITH_FEATURES("memory:CUDAMemory", "{ NV12, RGBA }"));
+}
+
+#if CROWD_HAVE_GST_CUDA
+
+static_assert(static_cast<int>(map_on_device) == static_cast<int>(GST_MAP_CUDA));
+
+namespace {
+
+guint device_of(GstCudaContext* context) {
+  guint device = 0;
+  g_object_get(context, "cuda-device-id", &device, nullptr);
+  return device;
+}
+
+// The one shape of frame that every version allocates without asking what a box is: a row of 4-byte pixels.
+bool describe_bytes(GstVideoInfo& info, gsize bytes) {
+  const gsize pixels = (bytes + 3) / 4;
+  return pixels <= G_MAXINT / 4 &&
+         gst_video_info_set_format(&info, GST_VIDEO_FORMAT_RGBA, static_cast<guint>(pixels), 1);
+}
+
+}  // namespace
+
+bool is_on_device(const GstMemory* memory) {
+  return memory && gst_is_cuda_memory(const_cast<GstMemory*>(memory));
+}
+
+CUstream_st* stream_of([[maybe_unused]] GstMemory* memory) {
+#if GST_CHECK_VERSION(1, 24, 0)
+  GstCudaStream* stream = gst_cuda_memory_get_stream(GST_CUDA_MEMORY_CAST(memory));
+  return stream ? gst_cuda_stream_get_handle(stream) : nullptr;
+#else
+  return nullptr;
+#endif
+}
+
+const void* context_of(GstMemory* memory) {
+  return GST_CUDA_MEMORY_CAST(memory)->context;
+}
+
+bool push_context_of(GstMemory* memory) {
+  return gst_cuda_context_push(GST_CUDA_MEMORY_CAST(memory)->context);
+}
+
+void pop_context() {
+  gst_cuda_context_pop(nullptr);
+}
+
+GstMemory* new_device_boxes(GstMemory* beside, guint capacity) {
+  GstCrowdBoxesLayout layout;
+  GstVideoInfo info;
+  if (!gst_crowd_boxes_layout_init(&layout, capacity) || !describe_bytes(info, layout.size))
+    return nullptr;
+  GstAllocator* allocator = gst_allocator_find(GST_CUDA_MEMORY_TYPE_NAME);
+  if (!allocator)
+    return nullptr;
+  GstCudaMemory* neighbour = GST_CUDA_MEMORY_CAST(beside);
+#if GST_CHECK_VERSION(1, 24, 0)
+  GstMemory* memory = gst_cuda_allocator_alloc(GST_CUDA_ALLOCATOR_CAST(allocator), neighbour->context,
+                                               gst_cuda_memory_get_stream(neighbour), &info);
+#else
+  GstMemory* memory = gst_cuda_allocator_alloc(GST_CUDA_ALLOCATOR_CAST(allocator), neighbour->context, &info);
+#endif
+  gst_object_unref(allocator);
+  return memory;
+}
+
+bool CudaDevice::open(GstElement* element, int device_id, std::string& problem) {
+  if (crowd_nms_cuda_probe() != CROWD_NMS_OK) {
+    problem = crowd_nms_last_error();
+    return false;
+  }
+  if (!gst_cuda_load_library()) {
+    problem = "GStreamer cannot load the CUDA driver's library (libcuda)";
+    return false;
+  }
+  gst_cuda_memory_init_once();
+  // Calls back into set_context(), hence without the lock.
+  if (!gst_cuda_ensure_element_context(element, device_id, &context_)) {
+    problem = "no CUDA context on device " + std::to_string(device_id) + ": is there such a device?";
+    return false;
+  }
+  return true;
+}
+
+void CudaDevice::set_context(GstElement* element, GstContext* context, int device_id) {
+  const std::lock_guard lock(mutex_);
+  gst_cuda_handle_set_context(element, context, device_id, &context_);
+}
+
+bool CudaDevice::answer(GstElement* element, GstQuery* query) {
+  const std::lock_guard lock(mutex_);
+  return context_ && gst_cuda_handle_context_query(element, query, context_);
+}
+
+bool CudaDevice::owns(GstMemory* memory) const {
+  return context_ == context_of(memory);
+}
+
+bool CudaDevice::adopt(GstMemory* memory, int device_id, std::string& problem) {
+  GstCudaContext* context = GST_CUDA_MEMORY_CAST(memory)->context;
+  const guint device = device_of(context);
+  if (device_id >= 0 && device != static_cast<guint>(device_id)) {
+    problem = "it is on CUDA device " + std::to_string(device) + ", but cuda-device-id is " +
+              std::to_string(device_id) + ": set cuda-device-id=-1, or that of the elements before";
+    return false;
+  }
+  const std::lock_guard lock(mutex_);
+  gst_object_replace(reinterpret_cast<GstObject**>(&context_), GST_OBJECT_CAST(context));
+  return true;
+}
+
+CudaDevice::Current::Current(const CudaDevice& device)
+    : pushed_(device.context_ && gst_cuda_context_push(device.context_)), usable_(pushed_ || !device.context_) {}
+
+CudaDevice::Current::~Current() {
+  if (pushed_)
+    gst_cuda_context_pop(nullptr);
+}
+
+#else
+
+bool is_on_device(const GstMemory*) {
+  return false;
+}
+
+CUstream_st* stream_of(GstMemory*) {
+  return nullptr;
+}
+
+const void* context_of(GstMemory*) {
+  return nullptr;
+}
+
+bool push_context_of(GstMemory*) {
+  return false;
+}
+
+void pop_context() {}
+
+GstMemory* new_device_boxes(GstMemory*, guint) {
+  return nullptr;
+}
+
+bool CudaDevice::open(GstElement*, int device_id, std::string& problem) {
+  if (crowd_nms_cuda_probe() != CROWD_NMS_OK)
+    problem = crowd_nms_last_error();
+  else if (device_id > 0)
+    problem = "this build cannot choose a device: build with gst/cuda, or leave cuda-device-id at -1";
+  else
+    return true;
+  return false;
+}
+
+void CudaDevice::set_context(GstElement*, GstContext*, int) {}
+
+bool CudaDevice::answer(GstElement*, GstQuery*) {
+  return false;
+}
+
+bool CudaDevice::owns(GstMemory*) const {
+  return false;
+}
+
+bool CudaDevice::adopt(GstMemory*, int, std::string& problem) {
+  problem = "this build knows no device memory: build with CUDA and gst/cuda";
+  return false;
+}
+
+CudaDevice::Current::Current(const CudaDevice&) : pushed_(false), usable_(true) {}
+
+CudaDevice::Current::~Current() = default;
+
+#endif
+
+MemoryRef DeviceBoxesPool::acquire(guint capacity, GstMemory* beside) {
+  if (context_ != context_of(beside) || stream_ != stream_of(beside))
+    pool_.clear();
+  context_ = context_of(beside);
+  stream_ = stream_of(beside);
+  beside_ = beside;
+  MemoryRef memory = pool_.acquire(capacity);
+  beside_ = nullptr;
+  return memory;
+}
+
+void CudaDevice::close() {
+  const std::lock_guard lock(mutex_);
+  if (context_)
+    gst_object_unref(context_);
+  context_ = nullptr;
+}
+
+}  // namespace crowd

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What an element shares with its neighbours on the GPU: the CUDA context, memories in it, and the order of work. The
+// only file that talks to gst/cuda, which is unstable API. In a build without gst/cuda there are no device memories,
+// and every element uses the device's primary context.
+//
+// The order of work. From GStreamer 1.24 on a CUDA memory may name the stream that its contents are ordered on: that
+// stream is used for everything that is done with the memory, so nobody waits. Up to 1.22 memories have none: work goes
+// to the context's legacy default stream, which CUDA orders with all of GStreamer's streams, since these are blocking
+// ones (CU_STREAM_DEFAULT), before and after. So a frame can be handed on without a wait there, too.
+#pragma once
+
+#include <gst/crowd/gstcrowdboxesmeta.h>
+#include <gst/gst.h>
+
+#include <mutex>
+#include <string>
+
+#include "base/memorypool.hpp"
+
+struct _GstCudaContext;
+struct CUstream_st;
+
+namespace crowd {
+
+/// GST_MAP_CUDA: pointers of a mapped device memory are device pointers, and nothing is copied.
+inline constexpr auto map_on_device = static_cast<GstMapFlags>(GST_MAP_FLAG_LAST << 1);
+
+constexpr GstMapFlags operator|(GstMapFlags a, GstMapFlags b) {
+  return static_cast<GstMapFlags>(int(a) | int(b));
+}
+
+/// Whether it is CUDA memory that gst/cuda knows.
+bool is_on_device(const GstMemory* memory);
+
+/// Whether caps are of frames in CUDA memory.
+bool is_on_device(const GstCaps* caps);
+
+/// Caps of the frames in CUDA memory that our elements work on.
+GstCaps* device_caps();
+
+/// The stream that orders work on a device memory; null is the legacy default stream.
+CUstream_st* stream_of(GstMemory* memory);
+
+/// Tells contexts apart while a memory of theirs lives.
+const void* context_of(GstMemory* memory);
+
+/// Makes the context of a device memory current in this thread, until pop_context(). False if the driver refuses.
+bool push_context_of(GstMemory* memory);
+void pop_context();
+
+/// Device memory with room for boxes, in the context of the device memory `beside` and ordered on its stream. NULL
+/// where there is no room. Waits for the device: to be kept and used again, see DeviceBoxesPool.
+GstMemory* new_device_boxes(GstMemory* beside, guint capacity);
+
+/// A pool of new_device_boxes(). The memories are written again as soon as nobody holds them: in the order of the
+/// stream, or else whoever reads them on another stream makes theirs wait.
+class DeviceBoxesPool {
+ public:
+  /// NULL where there is no room.
+  MemoryRef acquire(guint capacity, GstMemory* beside);
+  void clear() {
+    pool_.clear();
+  }
+
+ private:
+  GstMemory* beside_ = nullptr;  // while acquire() runs
+  const void* context_ = nullptr;
+  CUstream_st* stream_ = nullptr;
+  MemoryPool pool_{[this](guint capacity) { return new_device_boxes(beside_, capacity); }};
+};
+
+/// Boxes mapped while it lives, as device pointers if `flags` have map_on_device.
+class MappedBoxes {
+ public:
+  MappedBoxes(GstMemory* memory, guint capacity, GstMapFlags flags)
+      : mapped_(gst_crowd_boxes_map_memory(&map_, memory, capacity, flags)) {}
+  ~MappedBoxes() {
+    if (mapped_)
+      gst_crowd_boxes_unmap(&map_);
+  }
+  MappedBoxes(const MappedBoxes&) = delete;
+  MappedBoxes& operator=(const MappedBoxes&) = delete;
+
+  explicit operator bool() const {
+    return mapped_;
+  }
+  const GstCrowdBoxesMap* operator->() const {
+    return &map_;
+  }
+  const GstCrowdBoxesMap& operator*() const {
+    return map_;
+  }
+
+ private:
+  GstCrowdBoxesMap map_;
+  bool mapped_;
+};
+
+class CudaDevice {
+ public:
+  CudaDevice() = default;
+  ~CudaDevice() {
+    close();
+  }
+  CudaDevice(const CudaDevice&) = delete;
+  CudaDevice& operator=(const CudaDevice&) = delete;
+
+  /// Gets a context from the neighbours, the application or, failing that, makes one on `device_id` (-1: any). Quiet:
+  /// false with the reason and remedy in `problem`.
+  bool open(GstElement* element, int device_id, std::string& problem);
+  void close();
+
+  /// For GstElementClass.set_context.
+  void set_context(GstElement* element, GstContext* context, int device_id);
+
+  /// Answers a GST_QUERY_CONTEXT if it is for a CUDA context that we have.
+  bool answer(GstElement* element, GstQuery* query);
+
+  /// Whether a device memory belongs to this context; none does before open() and adopt().
+  bool owns(GstMemory* memory) const;
+
+  /// Goes over to the context of a device memory, as an element does whose neighbour works in another one. What was
+  /// allocated in the old context has to be released before. False, and nothing done, if it is on another device than
+  /// `device_id`, unless that is -1; `problem` then says how to mend it.
+  bool adopt(GstMemory* memory, int device_id, std::string& problem);
+
+  /// Makes the context current in this thread while it lives. Every call that may touch CUDA goes under one. False if
+  /// the driver refuses the context: CUDA would then work in another one.
+  class Current {
+   public:
+    explicit Current(const CudaDevice& device);
+    ~Current();
+    Current(const Current&) = delete;
+    Current& operator=(const Current&) = delete;
+
+    explicit operator bool() const {
+      return usable_;
+    }
+
+   private:
+    [[maybe_unused]] bool pushed_;
+    bool usable_;
+  };
+
+ private:
+  mutable std::mutex mutex_;
+  _GstCudaContext* context_ = nullptr;
+};
+
+}  // namespace crowd

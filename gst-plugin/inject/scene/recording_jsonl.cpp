@@ -1,0 +1,241 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include <array>
+#include <optional>
+
+#include "inject/scene/json_text.hpp"
+#include "inject/scene/json_value.hpp"
+#include "inject/scene/number.hpp"
+#include "inject/scene/recording_parsers.hpp"
+
+namespace crowd::scene {
+
+namespace {
+
+constexpr std::int32_t no_class = -1;
+
+// What our own objects say, and the "detection" of DL Streamer's under other names.
+struct Kind {
+  std::optional<float> score;
+  std::int32_t object_class = no_class;
+  std::string_view label;
+};
+
+Kind detection_of(json::object object) {
+  Kind kind;
+  for_members(object, std::array<std::string_view, 3>{"confidence", "label_id", "label"},
+              [&](std::string_view name, json::value value) {
+                if (name == "confidence")
+                  kind.score = to_float(number_of(value, name));
+                else if (name == "label_id")
+                  kind.object_class = static_cast<std::int32_t>(whole_of(value, name, highest_class));
+                else
+                  kind.label = text_of(value, name);
+              });
+  return kind;
+}
+
+Box corners_of(json::value value) {
+  std::array<float, 4> corners{};
+  std::size_t n = 0;
+  if (is(value, json::json_type::array)) {
+    for (auto element : taken(value.get_array())) {
+      const json::value corner = taken(std::move(element));
+      if (n++ == corners.size())
+        break;
+      corners[n - 1] = to_float(number_in(corner, "a corner of ", "box"));
+    }
+  }
+  if (n != corners.size())
+    throw Misfit{"\"box\" is not an array of four numbers, [x1, y1, x2, y2]"};
+  return {corners[0], corners[1], corners[2], corners[3]};
+}
+
+/** A member of "objects". */
+class ObjectReader {
+ public:
+  explicit ObjectReader(json::object object) {
+    for_members(object, names, [this](std::string_view name, json::value value) { take(name, value); });
+  }
+
+  Box box() const {
+    if (box_ && has_confidence_ && !kind_.score)
+      throw Misfit{
+          "\"confidence\" beside \"box\" instead of \"score\"; if it is from an older read-survivors, whose \"box\" is "
+          "x, y, width, height, make the file again with this one"};
+    if (box_)
+      return *box_;
+    if (!extents_[0])
+      throw Misfit{R"(an object has neither "box" nor "x", "y", "w", "h")"};
+    for (std::size_t i = 0; i < extents_.size(); i++) {
+      if (!extents_[i])
+        throw Misfit{quoted(names[i]) + " is not a number"};
+    }
+    const auto [x, y, w, h] = extents_;
+    return {to_float(*x), to_float(*y), to_float(*x + *w), to_float(*y + *h)};
+  }
+  float score() const {
+    return detection_.score ? *detection_.score : kind_.score.value_or(1.0f);
+  }
+  std::int32_t object_class() const {
+    return detection_.object_class == no_class ? kind_.object_class : detection_.object_class;
+  }
+  std::string_view label() const {
+    return detection_.label.empty() ? kind_.label : detection_.label;
+  }
+
+ private:
+  static constexpr std::array<std::string_view, 10> names = {"x",     "y",     "w",     "h",         "box",
+                                                             "score", "class", "label", "detection", "confidence"};
+
+  void take(std::string_view name, json::value value) {
+    if (name == "box") {
+      box_ = corners_of(value);
+    } else if (name == "score") {
+      kind_.score = to_float(number_of(value, name));
+    } else if (name == "class") {
+      kind_.object_class = static_cast<std::int32_t>(whole_of(value, name, highest_class));
+    } else if (name == "label") {
+      kind_.label = text_of(value, name);
+    } else if (name == "detection") {
+      detection_ = detection_of(object_of(value, name));
+    } else if (name == "confidence") {
+      check(value);
+      has_confidence_ = true;
+    } else {
+      extents_[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())] = number_of(value, name);
+    }
+  }
+
+  std::optional<Box> box_;
+  std::array<std::optional<double>, 4> extents_;
+  Kind kind_, detection_;
+  bool has_confidence_ = false;
+};
+
+Size resolution_of(json::object object) {
+  std::optional<double> width, height;
+  for_members(
+      object, std::array<std::string_view, 2>{"width", "height"},
+      [&](std::string_view name, json::value value) { (name == "width" ? width : height) = number_of(value, name); });
+  if (!width || !height)
+    throw Misfit{quoted(width ? "height" : "width") + " is not a number"};
+  const Size size{to_float(*width), to_float(*height)};
+  if (!(size.width > 0 && size.height > 0))
+    throw Misfit{"the width or height of \"resolution\" is not above 0"};
+  return size;
+}
+
+class JsonlParser : public LineParser {
+ public:
+  std::optional<std::string> parse(std::string_view text, RecordingBuilder& builder) override {
+    const std::uint64_t due = next_frame_++;
+    try {
+      load(text);
+      const std::uint64_t frame = read(builder).value_or(due);
+      builder.end_line(frame);
+      next_frame_ = frame + 1;
+    } catch (const Misfit& misfit) {
+      return misfit.reason;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  void load(std::string_view text) {
+    if (text.find('\0') != std::string_view::npos)
+      throw Misfit{"not JSON: a zero byte"};
+    if (text.front() != '{')
+      throw Misfit{"not a JSON object"};
+    if (is_nested_too_deeply(text))
+      throw Misfit{"nested more than " + std::to_string(max_json_depth) + " levels deep"};
+    if (text.back() != '}')
+      throw Misfit{"not JSON: the line does not end with the \"}\" of its object; jq -c writes an object a line"};
+    padded_.reserve(text.size() + simdjson::SIMDJSON_PADDING);
+    padded_.assign(text);
+    padded_.append(simdjson::SIMDJSON_PADDING, ' ');
+    if (parser_.capacity() < text.size()) {
+      const std::size_t grown = std::min(2 * parser_.capacity(), parser_.max_capacity());
+      if (const auto error = parser_.allocate(std::max(text.size(), grown)))
+        refuse(error);
+    }
+    document_ = taken(parser_.iterate(padded_.data(), text.size(), padded_.size()));
+  }
+
+  // The line's candidates, and its frame if it says which.
+  std::optional<std::uint64_t> read(RecordingBuilder& builder) {
+    std::optional<std::uint64_t> frame;
+    std::optional<Size> resolution;
+    bool has_objects = false, has_survivors = false;
+    for_members(taken(document_.get_object()),
+                std::array<std::string_view, 4>{"frame", "resolution", "objects", "survivors"},
+                [&](std::string_view name, json::value value) {
+                  if (name == "frame") {
+                    frame = static_cast<std::uint64_t>(whole_of(value, name, highest_frame));
+                  } else if (name == "resolution") {
+                    resolution = resolution_of(object_of(value, name));
+                  } else if (name == "objects") {
+                    has_objects = true;
+                    read_objects(value, builder);
+                  } else {
+                    has_survivors = true;
+                    check(value);
+                  }
+                });
+    if (document_.current_location().error() != simdjson::OUT_OF_BOUNDS)
+      throw Misfit{"more than one object on the line; write one a line, say with jq -c"};
+    if (!has_objects && has_survivors)
+      throw Misfit{
+          "\"survivors\" instead of \"objects\", from an older read-survivors, whose \"box\" is x, y, width, height; "
+          "make the file again with this one"};
+    // What gvametaconvert add-empty-results=true writes of a frame without objects has a resolution.
+    if (!has_objects && !resolution)
+      throw Misfit{"no array \"objects\""};
+    if (resolution && !builder.agree_on_resolution(*resolution))
+      throw Misfit{"\"resolution\" differs from the one of an earlier line"};
+    return frame;
+  }
+
+  static void read_objects(json::value value, RecordingBuilder& builder) {
+    if (!is(value, json::json_type::array))
+      throw Misfit{"no array \"objects\""};
+    for (auto element : taken(value.get_array())) {
+      const json::value member = taken(std::move(element));
+      if (!is(member, json::json_type::object))
+        throw Misfit{"a member of \"objects\" is not an object"};
+      add(ObjectReader(object_of(member, "objects")), builder);
+    }
+  }
+
+  static void add(const ObjectReader& object, RecordingBuilder& builder) {
+    builder.add(object.box(), object.score(), class_of(object, builder));
+  }
+
+  static std::int32_t class_of(const ObjectReader& object, RecordingBuilder& builder) {
+    const std::int32_t own = object.object_class();
+    const std::string_view label = object.label();
+    if (label.empty())
+      return own == no_class ? 0 : own;
+    if (own != no_class) {
+      builder.name_class(own, label);
+      return own;
+    }
+    if (const auto named = builder.class_named(label))
+      return *named;
+    throw Misfit{"more than " + std::to_string(highest_class + 1) + " different labels"};
+  }
+
+  json::parser parser_;
+  json::document document_;
+  std::string padded_;
+  std::uint64_t next_frame_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<LineParser> new_jsonl_parser() {
+  return std::make_unique<JsonlParser>();
+}
+
+}  // namespace crowd::scene

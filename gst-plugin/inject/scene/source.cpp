@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "inject/scene/source.hpp"
+
+#include <utility>
+
+namespace crowd::scene {
+
+namespace {
+
+std::vector<std::string> scene_labels(std::uint32_t classes) {
+  if (classes <= 1)
+    return {"face"};
+  std::vector<std::string> labels;
+  for (std::uint32_t i = 0; i < classes; i++)
+    labels.push_back("face-" + std::to_string(i));
+  return labels;
+}
+
+}  // namespace
+
+Source::Source(const SceneSettings& settings) : source_(Scene(settings)), labels_(scene_labels(settings.classes)) {}
+
+Source::Source(Recording recording, Size recorded)
+    : source_(std::move(recording)),
+      recorded_(std::get<Recording>(source_).resolution()),
+      labels_(std::get<Recording>(source_).labels()) {
+  if (recorded_.width == 0)
+    recorded_ = recorded;
+}
+
+DetectionsView Source::frame(const Request& request) {
+  if (auto* scene = std::get_if<Scene>(&source_)) {
+    scene->frame(request.number, request.frame, request.wanted, candidates_, objects_);
+    return candidates_.view();
+  }
+  return recorded_frame(std::get<Recording>(source_), request);
+}
+
+DetectionsView Source::recorded_frame(const Recording& recording, const Request& request) {
+  const std::uint64_t length = recording.length();
+  const DetectionsView view = recording.frame(request.loop && length > 0 ? request.number % length : request.number);
+  if (recorded_.width == 0 || (recorded_.width == request.frame.width && recorded_.height == request.frame.height))
+    return view;
+  const float sx = request.frame.width / recorded_.width, sy = request.frame.height / recorded_.height;
+  candidates_.boxes.clear();
+  for (const Box& box : view.boxes)
+    candidates_.boxes.push_back({box.x1 * sx, box.y1 * sy, box.x2 * sx, box.y2 * sy});
+  return {candidates_.boxes, view.scores, view.classes};
+}
+
+}  // namespace crowd::scene

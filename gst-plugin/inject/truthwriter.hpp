@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Writes the meta that gstcrowdtruth.hpp describes.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <vector>
+
+#include "base/memorypool.hpp"
+#include "inject/scene/source.hpp"
+
+namespace crowd {
+
+/// For one thread. Reuses memories that nobody holds any more.
+class TruthWriter {
+ public:
+  /// Attaches the objects, in pixels of a frame of width x height, in place of any that are there. False if there is no
+  /// memory for them.
+  bool attach(GstBuffer* buffer, const std::vector<scene::Object>& objects, gint width, gint height);
+
+ private:
+  static GstMemory* make(guint capacity);
+
+  MemoryPool pool_{make};
+  guint capacity_ = 0;
+};
+
+}  // namespace crowd

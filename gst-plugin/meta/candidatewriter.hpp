@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Attaches candidates that were made on the host as a GstCrowdBoxesMeta: in device memory where the frame is there and
+// downstream reads them there, else in system memory.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <cstddef>
+#include <optional>
+
+#include "base/memorypool.hpp"
+#include "base/negotiation.hpp"
+#include "gpu/boxesupload.hpp"
+#include "inject/scene/source.hpp"
+
+namespace crowd {
+
+/// For one thread, but for what says otherwise. Reuses memories that nobody holds any more.
+class CandidateWriter {
+ public:
+  /// The frame that candidates are in pixels of, and names of their classes or null.
+  struct Frame {
+    guint width, height;
+    GPtrArray* labels;
+  };
+
+  /// `source_pad`: of the element, whose peer is asked where it reads candidates.
+  explicit CandidateWriter(GstPad* source_pad) : source_pad_(source_pad) {}
+
+  /// At most `most` of them, 0: all. Returns how many did not fit, or nothing if there is no memory for them or the GPU
+  /// failed, see device_report().
+  std::optional<std::size_t> attach(GstBuffer* buffer, const scene::DetectionsView& candidates, guint most,
+                                    const Frame& frame);
+
+  /// Downstream may have changed its mind. Any thread.
+  void reconfigure() {
+    wish_.reconfigure();
+  }
+
+  /// From here on as if it were new.
+  void reset();
+
+  /// What became of the last candidates that went to device memory.
+  const DeviceReport& device_report() const {
+    return upload_->report();
+  }
+
+ private:
+  bool goes_to_device(GstBuffer* buffer);
+  MemoryRef write(GstBuffer* buffer, const scene::DetectionsView& candidates);
+
+  GstPad* source_pad_;
+  MemoryPool pool_{gst_crowd_boxes_memory_new};
+  std::optional<BoxesUpload> upload_{std::in_place};
+  guint capacity_ = 0;
+  meta::DownstreamWish wish_;
+};
+
+}  // namespace crowd

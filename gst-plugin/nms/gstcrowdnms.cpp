@@ -1,0 +1,332 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * SECTION:element-crowdnms
+ * @title: crowdnms
+ * @short_description: leaves one box per object
+ *
+ * A detector leaves hundreds or thousands of overlapping candidate boxes on a frame. crowdnms clusters them by
+ * non-maximum suppression (NMS), on the GPU or on the CPU with the same result, and leaves one box per object, the
+ * survivor, as metadata. It works in place and never looks at pixels, so frames may be in any memory.
+ *
+ * Candidates come as #GstCrowdBoxesMeta (crowddetect, crowdinject) or as #GstVideoRegionOfInterestMeta with a detection
+ * (DL Streamer and others); `meta-source` chooses. Metadata that is not a detection is left untouched.
+ *
+ * Survivors leave as #GstVideoRegionOfInterestMeta. Its structure "detection" holds `label_id` (int), `confidence`
+ * (double, a probability: the score itself where the detector's scores are probabilities, else what the detector's
+ * calibration makes of it, see #GstCrowdBoxesMeta) and `x_min`, `x_max`, `y_min`, `y_max` (double, fractions of the
+ * frame, not clipped to it); its structure "nms" holds `cluster-id` (int: rank of the cluster's survivor, -1 for none),
+ * `members` (uint: candidates that the survivor stands for, itself included), `suppressed` (uint: the others of them),
+ * `score` (double, the detector's own) and `kept` (boolean). In `mode=replace` the candidates are gone afterwards: a
+ * #GstCrowdBoxesMeta is removed, also a broken one, and new regions are added in rank order; of regions that were
+ * candidates the survivors stay, with everything attached to them, and children of suppressed ones go to the survivor
+ * that stands for their parent. In `mode=annotate` candidates stay, and every valid one has a region that says whether
+ * it is `kept`.
+ *
+ * Candidates in CUDA memory, their number included, stay there (in `mode=replace`): the kernels are enqueued on the
+ * stream of that memory and nobody waits. Where downstream reads survivors from CUDA memory (crowdoverlay on CUDA
+ * frames says so in the ALLOCATION query), they leave as a #GstCrowdBoxesMeta of survivors there, and nothing reaches
+ * the host. Otherwise, or with `meta-output=roi` or `all`, the survivors alone are written to the host, at the price of
+ * one wait a frame; `output-delay=1` hides it behind the work on the next frame. `stats` then lags behind the GPU, if
+ * at all.
+ *
+ * How long such a frame takes is known to the GPU alone. It is asked about one frame in sixteen, from the ninth on, and
+ * never waited for: in `stats`, `device-time` is the time of `device-frames-timed` frames. `nms-time` counts none of
+ * them.
+ *
+ * Nothing is lost silently: `stats` counts candidates, survivors, suppressed ones, invalid boxes, those below
+ * `score-threshold`, those beyond `max-candidates` (`overflow`: the last in the order of the metadata, whatever their
+ * scores), survivors beyond `max-detections` (`clipped`) and frames whose candidates cannot be read, which go on
+ * without them (`failures`). Overflow and failures are also told in one warning each on the bus from start to stop.
+ *
+ * A frame without metadata is a frame without candidates. As long as there were no candidates at all, one warning says
+ * if frames carry detections that are not read: regions of interest without a score, or, from GStreamer 1.24 on,
+ * GstAnalyticsRelationMeta and GstTensorMeta.
+ *
+ * Properties that do not go together (say `method=paper` with a `paper-k` that does not divide `paper-d-max`) are an
+ * error when the element starts. While it plays it posts one warning and clusters as before until they fit.
+ *
+ * ## Between the detector and crowdnms, and between crowdnms and what draws
+ *
+ * A box is where its object is, or it is gone and a warning on the bus says so. videoconvert and videoscale keep boxes,
+ * and move regions with the picture; they drop what regions say (`confidence`, `kept`) and, up to GStreamer 1.26, do
+ * not know of the borders they add. Elements that copy the picture in another way (videocrop, videoflip, videobox,
+ * filters) drop both, unless they tell metadata what they do (from GStreamer 1.28 on, whose videoflip moves regions a
+ * pixel too far): put crowdnms, and what reads its survivors, on the same side of them as the detector. Elements that
+ * make frames anew, such as compositor, drop everything, untold. A crop by #GstVideoCropMeta keeps boxes, and the
+ * regions that crowdnms left: coordinates are those of what is shown. Uploads to CUDA memory and downloads from it keep
+ * them, too. Put crowdnms before a tee, which makes every branch copy the metadata.
+ *
+ * ## Example
+ * |[
+ * gst-launch-1.0 -m videotestsrc num-buffers=100 ! crowdinject ! crowdnms iou-threshold=0.4 post-messages=true ! \
+ *   fakesink
+ * ]|
+ *
+ * Since: 0.1
+ */
+
+#include "nms/gstcrowdnms.h"
+
+#include <memory>
+#include <utility>
+
+#include "base/transform.hpp"
+#include "nms/nmssettings.hpp"
+#include "nms/nmsworker.hpp"
+
+GST_DEBUG_CATEGORY(gst_crowd_nms_debug);
+#define GST_CAT_DEFAULT gst_crowd_nms_debug
+
+using crowd::NmsSettings;
+using crowd::NmsWorker;
+
+namespace {
+
+struct UnrefBuffer {
+  void operator()(GstBuffer* buffer) const {
+    gst_buffer_unref(buffer);
+  }
+};
+using BufferRef = std::unique_ptr<GstBuffer, UnrefBuffer>;
+
+/// Where the caps do not say, as GStreamer's coders have it: no latency at all would make live pipelines drop frames.
+constexpr GstClockTime assumed_frame_duration = GST_SECOND / 25;
+
+}  // namespace
+
+struct GstCrowdNmsPrivate {
+  explicit GstCrowdNmsPrivate(GstBaseTransform* element) : worker(element) {}
+
+  NmsSettings settings;  // under the object lock
+  NmsWorker worker;
+  bool delayed = false;                                  // from start() to stop(), written under the object lock
+  BufferRef held;                                        // with output-delay: a frame that has begun
+  GstClockTime frame_duration = assumed_frame_duration;  // under the object lock
+};
+
+struct _GstCrowdNms {
+  GstBaseTransform parent;
+  GstCrowdNmsPrivate* p;
+};
+
+G_DEFINE_TYPE(GstCrowdNms, gst_crowd_nms, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(crowdnms, "crowdnms", GST_RANK_NONE, GST_TYPE_CROWD_NMS)
+
+static guint prop_stats;
+
+static NmsSettings copy_settings(GstCrowdNms* self) {
+  GST_OBJECT_LOCK(self);
+  const NmsSettings settings = self->p->settings;
+  GST_OBJECT_UNLOCK(self);
+  return settings;
+}
+
+static GstFlowReturn gst_crowd_nms_transform_ip(GstBaseTransform* trans, GstBuffer* buffer) {
+  GstCrowdNmsPrivate& p = *GST_CROWD_NMS(trans)->p;
+  const GstFlowReturn flow = p.worker.begin(buffer, copy_settings(GST_CROWD_NMS(trans)));
+  return flow == GST_FLOW_OK && !p.delayed ? p.worker.finish(buffer) : flow;
+}
+
+// Hands on the frame before in place of the one that has just begun.
+static GstFlowReturn gst_crowd_nms_generate_output(GstBaseTransform* trans, GstBuffer** output) {
+  GstCrowdNmsPrivate& p = *GST_CROWD_NMS(trans)->p;
+  const GstFlowReturn flow = GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->generate_output(trans, output);
+  if (!p.delayed || flow != GST_FLOW_OK || !*output)
+    return flow;
+  BufferRef before = std::exchange(p.held, BufferRef(*output));
+  *output = nullptr;
+  if (!before)
+    return GST_FLOW_OK;
+  const GstFlowReturn finished = p.worker.finish(before.get());
+  if (finished == GST_FLOW_OK)
+    *output = before.release();
+  return finished;
+}
+
+static GstFlowReturn gst_crowd_nms_push_held(GstCrowdNms* self) {
+  BufferRef held = std::move(self->p->held);
+  if (!held)
+    return GST_FLOW_OK;
+  const GstFlowReturn finished = self->p->worker.finish(held.get());
+  return finished == GST_FLOW_OK ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(self), held.release()) : finished;
+}
+
+static gboolean gst_crowd_nms_sink_event(GstBaseTransform* trans, GstEvent* event) {
+  auto* self = GST_CROWD_NMS(trans);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
+    self->p->held.reset();
+    self->p->worker.drop();
+  } else if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) {
+    // What comes after a frame stays after it. A flow that is not OK is told to the next buffer, too.
+    gst_crowd_nms_push_held(self);
+  }
+  return GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->sink_event(trans, event);
+}
+
+static gboolean gst_crowd_nms_src_event(GstBaseTransform* trans, GstEvent* event) {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE)
+    GST_CROWD_NMS(trans)->p->worker.reconfigure();
+  return GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->src_event(trans, event);
+}
+
+static void gst_crowd_nms_follow_rate(GstCrowdNms* self, const GstStructure* structure) {
+  gint n = 0, d = 1;
+  gst_structure_get_fraction(structure, "framerate", &n, &d);
+  const GstClockTime duration = n > 0 ? gst_util_uint64_scale_int(GST_SECOND, d, n) : assumed_frame_duration;
+  GST_OBJECT_LOCK(self);
+  const bool changed = std::exchange(self->p->frame_duration, duration) != duration;
+  GST_OBJECT_UNLOCK(self);
+  if (changed && self->p->delayed)
+    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+}
+
+static gboolean gst_crowd_nms_set_caps(GstBaseTransform* trans, GstCaps* incaps, GstCaps*) {
+  auto* self = GST_CROWD_NMS(trans);
+  const GstStructure* structure = gst_caps_get_structure(incaps, 0);
+  int width = 0, height = 0;
+  gst_structure_get_int(structure, "width", &width);
+  gst_structure_get_int(structure, "height", &height);
+  crowd::meta::FrameSize size;
+  if (width > 0 && height > 0) {
+    size.width = guint(width);
+    size.height = guint(height);
+    gst_structure_get_fraction(structure, "pixel-aspect-ratio", &size.par_n, &size.par_d);
+  }
+  size.borders = gst_crowd_boxes_borders_before(GST_BASE_TRANSFORM_SINK_PAD(trans));
+  self->p->worker.set_frame_size(size);
+  gst_crowd_nms_follow_rate(self, structure);
+  return TRUE;
+}
+
+static gboolean gst_crowd_nms_stop(GstBaseTransform* trans) {
+  GstCrowdNmsPrivate& p = *GST_CROWD_NMS(trans)->p;
+  p.held.reset();
+  p.worker.stop();
+  return TRUE;
+}
+
+static gboolean gst_crowd_nms_start(GstBaseTransform* trans) {
+  auto* self = GST_CROWD_NMS(trans);
+  const NmsSettings settings = copy_settings(self);
+  GST_OBJECT_LOCK(self);
+  self->p->delayed = settings.output_delay;
+  self->p->frame_duration = assumed_frame_duration;
+  GST_OBJECT_UNLOCK(self);
+  return self->p->worker.start(settings);
+}
+
+// In place, so the base class hands on what downstream proposes; what we read is added to it.
+static gboolean gst_crowd_nms_propose_allocation(GstBaseTransform* trans, GstQuery* decide, GstQuery* query) {
+  GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->propose_allocation(trans, decide, query);
+  crowd::meta::advertise_candidates(query, GST_CROWD_NMS(trans)->p->worker.reads_device());
+  return TRUE;
+}
+
+// A frame that is held back is late by as long as the next one takes to come.
+static void gst_crowd_nms_add_latency(GstCrowdNms* self, GstQuery* query) {
+  GST_OBJECT_LOCK(self);
+  const GstClockTime more = self->p->delayed ? self->p->frame_duration : 0;
+  GST_OBJECT_UNLOCK(self);
+  gboolean live = FALSE;
+  GstClockTime least = 0, most = GST_CLOCK_TIME_NONE;
+  gst_query_parse_latency(query, &live, &least, &most);
+  gst_query_set_latency(query, live, least + more, GST_CLOCK_TIME_IS_VALID(most) ? most + more : most);
+}
+
+static gboolean gst_crowd_nms_query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
+  auto* self = GST_CROWD_NMS(trans);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && self->p->worker.device().answer(GST_ELEMENT(self), query))
+    return TRUE;
+  const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->query(trans, direction, query);
+  if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
+    gst_crowd_nms_add_latency(self, query);
+  return answered;
+}
+
+static void gst_crowd_nms_set_context(GstElement* element, GstContext* context) {
+  auto* self = GST_CROWD_NMS(element);
+  self->p->worker.device().set_context(element, context, copy_settings(self).cuda_device_id);
+  GST_ELEMENT_CLASS(gst_crowd_nms_parent_class)->set_context(element, context);
+}
+
+static void gst_crowd_nms_set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
+  auto* self = GST_CROWD_NMS(object);
+  if (id >= prop_stats) {
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+    return;
+  }
+  GST_OBJECT_LOCK(self);
+  crowd::set_nms_property(self->p->settings, id, value);
+  GST_OBJECT_UNLOCK(self);
+}
+
+static void gst_crowd_nms_get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
+  auto* self = GST_CROWD_NMS(object);
+  if (id == prop_stats)
+    g_value_take_boxed(value, self->p->worker.stats(copy_settings(self).params.method));
+  else if (id < prop_stats)
+    crowd::get_nms_property(copy_settings(self), id, value);
+  else
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+static void gst_crowd_nms_finalize(GObject* object) {
+  delete GST_CROWD_NMS(object)->p;
+  G_OBJECT_CLASS(gst_crowd_nms_parent_class)->finalize(object);
+}
+
+static void gst_crowd_nms_init(GstCrowdNms* self) {
+  auto* trans = GST_BASE_TRANSFORM(self);
+  self->p = new GstCrowdNmsPrivate(trans);
+  gst_base_transform_set_in_place(trans, TRUE);
+  gst_base_transform_set_passthrough(trans, FALSE);
+  gst_base_transform_set_qos_enabled(trans, FALSE);
+}
+
+static void gst_crowd_nms_class_init(GstCrowdNmsClass* klass) {
+  auto* object_class = G_OBJECT_CLASS(klass);
+  auto* element_class = GST_ELEMENT_CLASS(klass);
+  auto* trans_class = GST_BASE_TRANSFORM_CLASS(klass);
+  GST_DEBUG_CATEGORY_INIT(gst_crowd_nms_debug, "crowdnms", 0, "clustering of detections");
+
+  object_class->set_property = gst_crowd_nms_set_property;
+  object_class->get_property = gst_crowd_nms_get_property;
+  object_class->finalize = gst_crowd_nms_finalize;
+  prop_stats = crowd::install_nms_properties(object_class);
+  g_object_class_install_property(
+      object_class, prop_stats,
+      g_param_spec_boxed("stats", "Statistics",
+                         "Since the start: frames, frames-on-gpu, candidates, survivors, suppressed, invalid, "
+                         "below-threshold, overflow (candidates beyond max-candidates), clipped (survivors beyond "
+                         "max-detections), failures (frames whose candidates were lost on the way or could not be "
+                         "read); nms-time, of frames with candidates in system memory; device-frames, with candidates "
+                         "in CUDA memory, device-frames-timed of them, and device-time, of the timed ones; times in "
+                         "nanoseconds; last-* for the last frame; the backend it used (none, cpu, cuda) and the method",
+                         GST_TYPE_STRUCTURE, GParamFlags(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
+  crowd::mark_nms_enums_as_api();
+
+  static GstStaticPadTemplate sink =
+      GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw(ANY)"));
+  static GstStaticPadTemplate src =
+      GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw(ANY)"));
+  gst_element_class_add_static_pad_template(element_class, &sink);
+  gst_element_class_add_static_pad_template(element_class, &src);
+  gst_element_class_set_static_metadata(element_class, "Non-maximum suppression of detections", "Filter/Analyzer/Video",
+                                        "Clusters overlapping candidate boxes and leaves one box per object",
+                                        "gst-crowd authors");
+  element_class->set_context = gst_crowd_nms_set_context;
+
+  trans_class->passthrough_on_same_caps = FALSE;
+  trans_class->before_transform = crowd::sync_controlled_properties;
+  trans_class->transform_ip = gst_crowd_nms_transform_ip;
+  trans_class->generate_output = gst_crowd_nms_generate_output;
+  trans_class->sink_event = gst_crowd_nms_sink_event;
+  trans_class->src_event = gst_crowd_nms_src_event;
+  trans_class->set_caps = gst_crowd_nms_set_caps;
+  trans_class->start = gst_crowd_nms_start;
+  trans_class->stop = gst_crowd_nms_stop;
+  trans_class->propose_allocation = gst_crowd_nms_propose_allocation;
+  trans_class->query = gst_crowd_nms_query;
+}

@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "nms/nmsdevice.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/internal.hpp"
+#include "gpu/cudamemory.hpp"
+#include "gpu/cudareport.hpp"
+#include "gpu/devicetimes.hpp"
+#include "gpu/launchgraphs.hpp"
+#include "nms/nmslaunch.hpp"
+#include "nms/nmsproblem.hpp"
+
+namespace crowd {
+
+namespace {
+
+constexpr std::size_t alignment = 256;
+
+/// Where the arrays of a gathered frame lie in a block of memory.
+CrowdNmsGathered take_gathered(Carver& carver, std::uint32_t room) {
+  CrowdNmsGathered gathered{};
+  gathered.counts = carver.take<std::uint32_t>(1);
+  gathered.boxes = carver.take<CrowdNmsBox>(room);
+  gathered.scores = carver.take<float>(room);
+  gathered.classes = carver.take<std::int32_t>(room);
+  gathered.members = carver.take<std::uint32_t>(room);
+  gathered.reports = carver.take<CrowdNmsReport>(1);
+  return gathered;
+}
+
+/// A frame on its way to the host.
+struct Parcel {
+  cuda::PinnedMemory memory;
+  cuda::Event arrived;
+  CrowdNmsGathered gathered{};
+  std::uint32_t room = 0;
+
+  cudaError_t make_room(std::uint32_t wanted) {
+    if (memory && wanted <= room)
+      return cudaSuccess;
+    room = 0;
+    gathered = {};
+    Carver measure(nullptr, alignment);
+    take_gathered(measure, wanted);
+    cudaError_t error = cuda::allocate(memory, measure.bytes());
+    if (error == cudaSuccess)
+      error = cuda::allocate(arrived);
+    if (error != cudaSuccess)
+      return error;
+    Carver carver(memory.get(), alignment);
+    gathered = take_gathered(carver, wanted);
+    room = wanted;
+    return error;
+  }
+};
+
+}  // namespace
+
+struct DeviceNms::State {
+  // What `made` holds room for.
+  std::size_t workspace_bytes = 0;
+  std::uint32_t room = 0;
+  cuda::DeviceMemory workspace;
+  cuda::DeviceMemory results;
+  CrowdNmsSurvivors survivors{};
+  CrowdNmsTotals* sums = nullptr;
+  std::array<Parcel, 2> parcels;
+  unsigned sent = 0, received = 0;
+  std::vector<std::uint32_t> ranks;
+  LaunchGraphs<LaunchKey> graphs;
+  DeviceTimes timers;
+  cuda::PinnedMemory counters;
+  CUstream_st* stream = nullptr;  // of the last frame
+  std::string problem;
+
+  mutable std::mutex mutex;  // of what follows: read by any thread
+  const volatile CrowdNmsTotals* told = nullptr;
+  CrowdNmsTotals before{};  // told before the last release()
+  Times times;
+
+  CrowdNmsStatus tell(DeviceReport report) {
+    problem = std::move(report.problem);
+    return report.outcome == DeviceOutcome::out_of_memory ? CROWD_NMS_OUT_OF_MEMORY : CROWD_NMS_CUDA_ERROR;
+  }
+  CrowdNmsStatus failed(const char* what, cudaError_t error) {
+    return tell(report_of(what, error));
+  }
+  CrowdNmsStatus checked(CrowdNmsStatus status) {
+    if (status != CROWD_NMS_OK)
+      problem = library_problem(status);
+    return status;
+  }
+  CrowdNmsStatus make_counters();
+  CrowdNmsStatus make_results(std::uint32_t capacity);
+  CrowdNmsTotals read_told() const;
+  void publish_times();
+  CrowdNmsGathered on_device(const GstCrowdBoxesMap& to, bool count) const;
+};
+
+namespace {
+
+void add(CrowdNmsTotals& sum, const CrowdNmsTotals& more) {
+  sum.frames += more.frames;
+  sum.candidates += more.candidates;
+  sum.overflow += more.overflow;
+  sum.invalid += more.invalid;
+  sum.below_threshold += more.below_threshold;
+  sum.survivors += more.survivors;
+  sum.clipped += more.clipped;
+  if (more.frames)
+    sum.last = more.last;
+}
+
+}  // namespace
+
+CrowdNmsTotals DeviceNms::State::read_told() const {
+  CrowdNmsTotals totals{};
+  if (told) {
+    // The device writes them meanwhile, number by number.
+    const auto* from = reinterpret_cast<const volatile std::uint64_t*>(told);
+    std::array<std::uint64_t, sizeof(CrowdNmsTotals) / sizeof(std::uint64_t)> words;
+    std::copy_n(from, words.size(), words.begin());
+    std::memcpy(&totals, words.data(), sizeof totals);
+  }
+  return totals;
+}
+
+void DeviceNms::State::publish_times() {
+  const DeviceTimes::Sum& sum = timers.sum();
+  const std::lock_guard lock(mutex);
+  times = {sum.frames, sum.nanoseconds};
+}
+
+CrowdNmsStatus DeviceNms::State::make_counters() {
+  if (counters)
+    return CROWD_NMS_OK;
+  if (const cudaError_t error = cuda::allocate(counters, sizeof(CrowdNmsTotals)))
+    return failed("no pinned memory for counters", error);
+  std::memset(counters.get(), 0, sizeof(CrowdNmsTotals));
+  const std::lock_guard lock(mutex);
+  told = static_cast<const CrowdNmsTotals*>(counters.get());
+  return CROWD_NMS_OK;
+}
+
+CrowdNmsStatus DeviceNms::State::make_results(std::uint32_t capacity) {
+  if (results && capacity <= room)
+    return CROWD_NMS_OK;
+  const auto carve = [capacity](Carver& carver, State& to) {
+    to.sums = carver.take<CrowdNmsTotals>(1);
+    to.survivors = {};
+    to.survivors.reports = carver.take<CrowdNmsReport>(1);
+    to.survivors.survivors = carver.take<std::uint32_t>(capacity);
+    to.survivors.members = carver.take<std::uint32_t>(capacity);
+  };
+  Carver measure(nullptr, alignment);
+  carve(measure, *this);
+  results.reset();
+  room = 0;
+  // The sums go on from where they were: freeing has waited for the device.
+  const CrowdNmsTotals sums_so_far = read_told();
+  if (const cudaError_t error = cuda::allocate(results, measure.bytes()))
+    return failed("no device memory for survivors", error);
+  Carver carver(results.get(), alignment);
+  carve(carver, *this);
+  if (const cudaError_t error = cudaMemcpy(sums, &sums_so_far, sizeof sums_so_far, cudaMemcpyHostToDevice))
+    return failed("preparing counters", error);
+  room = capacity;
+  return CROWD_NMS_OK;
+}
+
+DeviceNms::DeviceNms() : state_(std::make_unique<State>()) {}
+
+DeviceNms::~DeviceNms() = default;
+
+CrowdNmsStatus DeviceNms::prepare(const Call& call) {
+  State& s = *state_;
+  const std::size_t needed = crowd_nms_cuda_workspace_bytes(&call.params, 1, call.capacity);
+  if (!needed && call.capacity)
+    return s.checked(CROWD_NMS_UNSUPPORTED);
+  if (s.workspace && needed <= s.workspace_bytes && s.results && call.capacity <= s.room)
+    return CROWD_NMS_OK;
+  s.graphs.clear();
+  if (!s.workspace || needed > s.workspace_bytes) {
+    s.workspace.reset();
+    s.workspace_bytes = 0;
+    if (const cudaError_t error = cuda::allocate(s.workspace, needed))
+      return s.failed("no device memory for a workspace", error);
+    s.workspace_bytes = needed;
+  }
+  if (const CrowdNmsStatus status = s.make_counters(); status != CROWD_NMS_OK)
+    return status;
+  if (const cudaError_t error = s.timers.prepare())
+    return s.failed("creating events", error);
+  // Last: with room for results everything is there.
+  return s.make_results(call.capacity);
+}
+
+void DeviceNms::release() {
+  State& s = *state_;
+  s.graphs.clear();
+  s.workspace.reset();
+  s.workspace_bytes = 0;
+  s.results.reset();
+  s.room = 0;
+  s.parcels = {};
+  s.sent = s.received = 0;
+  // Freeing has waited for the device.
+  s.timers.release();
+  s.publish_times();
+  {
+    const std::lock_guard lock(s.mutex);
+    add(s.before, s.read_told());
+    s.told = nullptr;
+  }
+  s.counters.reset();
+  s.stream = nullptr;
+}
+
+std::optional<bool> DeviceNms::is_alive(const void* array) {
+  cudaPointerAttributes attributes{};
+  int device = 0;
+  cudaError_t error = cudaPointerGetAttributes(&attributes, array);
+  if (error == cudaSuccess)
+    error = cudaGetDevice(&device);
+  if (error == cudaErrorInvalidValue) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  if (error != cudaSuccess) {
+    state_->failed("asking for the memory of candidates", error);
+    return std::nullopt;
+  }
+  const bool usable = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  return usable && attributes.device == device;
+}
+
+CrowdNmsGathered DeviceNms::State::on_device(const GstCrowdBoxesMap& to, bool count) const {
+  CrowdNmsGathered gathered{};
+  gathered.boxes = reinterpret_cast<CrowdNmsBox*>(to.boxes);
+  gathered.scores = to.scores;
+  gathered.classes = to.classes;
+  gathered.members = to.members;
+  gathered.counts = to.count;
+  gathered.candidates = to.candidates;
+  if (count) {
+    gathered.totals = sums;
+    gathered.totals_copy = static_cast<CrowdNmsTotals*>(counters.get());
+  }
+  return gathered;
+}
+
+CrowdNmsStatus DeviceNms::enqueue(const Call& call, const GstCrowdBoxesMap& candidates, const Destination& destination,
+                                  CUstream_st* stream) {
+  State& s = *state_;
+  // Frames share the workspace, the results and the sums. The last stream may be gone, but the default one waits for
+  // it.
+  if (s.stream && stream != s.stream) {
+    if (const cudaError_t error = cudaStreamSynchronize(nullptr))
+      return s.failed("waiting for another stream", error);
+  }
+  s.stream = stream;
+  LaunchKey key{};
+  key.params = call.params;
+  key.candidates.boxes = reinterpret_cast<const CrowdNmsBox*>(candidates.boxes);
+  key.candidates.scores = candidates.scores;
+  key.candidates.classes = candidates.classes;
+  key.candidates.counts = candidates.count;
+  key.candidates.frames = 1;
+  key.candidates.capacity = std::min(candidates.capacity, call.capacity);
+  key.survivors = s.survivors;
+  key.survivors.max_survivors = std::min(call.room, key.candidates.capacity);
+  if (destination.device)
+    key.gathered[0] = s.on_device(*destination.device, destination.count);
+  Parcel& parcel = s.parcels[s.sent % s.parcels.size()];
+  if (destination.host) {
+    if (const cudaError_t error = parcel.make_room(s.room))
+      return s.failed("no pinned memory for survivors", error);
+    key.gathered[1] = parcel.gathered;
+  }
+  CrowdNmsStatus status = CROWD_NMS_OK;
+  const auto launch_all = [&](CUstream_st* to) {
+    status = crowd::enqueue(key, s.workspace.get(), s.workspace_bytes, to);
+    return status == CROWD_NMS_OK;
+  };
+  if (s.timers.collect())
+    s.publish_times();
+  if (const cudaError_t error = s.graphs.launch(key, stream, launch_all, [&s](CUstream_st* to) { s.timers.begin(to); }))
+    return s.failed("clustering", error);
+  s.timers.end(stream);
+  if (status != CROWD_NMS_OK || !destination.host)
+    return s.checked(status);
+  if (const cudaError_t error = cudaEventRecord(parcel.arrived.get(), stream))
+    return s.failed("sending survivors to the host", error);
+  s.sent++;
+  return CROWD_NMS_OK;
+}
+
+CrowdNmsStatus DeviceNms::await(HostSurvivors& survivors) {
+  State& s = *state_;
+  const Parcel& parcel = s.parcels[s.received++ % s.parcels.size()];
+  if (const cudaError_t error = cudaEventSynchronize(parcel.arrived.get()))
+    return s.failed("waiting for survivors", error);
+  const std::size_t n = *parcel.gathered.counts;
+  while (s.ranks.size() < n)
+    s.ranks.push_back(static_cast<std::uint32_t>(s.ranks.size()));
+  survivors.boxes = {};
+  survivors.boxes.boxes = {parcel.gathered.boxes, n};
+  survivors.boxes.scores = {parcel.gathered.scores, n};
+  survivors.boxes.classes = {parcel.gathered.classes, n};
+  survivors.boxes.count = static_cast<std::uint32_t>(n);
+  survivors.verdict = {{s.ranks.data(), n}, {parcel.gathered.members, n}, {}, {}};
+  survivors.report = *parcel.gathered.reports;
+  return CROWD_NMS_OK;
+}
+
+void DeviceNms::forget() {
+  state_->received = state_->sent;
+}
+
+CrowdNmsTotals DeviceNms::totals() const {
+  const std::lock_guard lock(state_->mutex);
+  CrowdNmsTotals totals = state_->before;
+  add(totals, state_->read_told());
+  return totals;
+}
+
+DeviceNms::Times DeviceNms::times() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->times;
+}
+
+void DeviceNms::forget_totals() {
+  state_->timers.forget();
+  const std::lock_guard lock(state_->mutex);
+  state_->before = {};
+  state_->times = {};
+}
+
+const std::string& DeviceNms::problem() const {
+  return state_->problem;
+}
+
+void DeviceNms::set_problem(const char* problem) {
+  state_->problem = problem;
+}
+
+CrowdNmsStatus DeviceNms::set_no_memory(const char* problem) {
+  return state_->tell(report_of_no_memory(problem));
+}
+
+}  // namespace crowd

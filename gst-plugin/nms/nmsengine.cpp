@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "nms/nmsengine.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "core/overlap.hpp"
+#include "nms/nmsproblem.hpp"
+
+namespace crowd {
+
+CrowdNmsStatus NmsEngine::fail(CrowdNmsStatus status) {
+  problem_ = library_problem(status);
+  return status;
+}
+
+CrowdNmsStatus NmsEngine::fail_without_context() {
+  problem_ = "the CUDA context cannot be made current";
+  return CROWD_NMS_CUDA_ERROR;
+}
+
+CrowdNmsStatus NmsEngine::make(CrowdNmsBackend backend, const Config& config, Session& session) {
+  const bool paper = config.params.method == CROWD_NMS_PAPER;
+  CrowdNmsSession* made = nullptr;
+  const CrowdNmsStatus status =
+      crowd_nms_session_new(backend, paper ? &config.params : nullptr, 1, config.capacity, &made);
+  session.reset(made);
+  return status == CROWD_NMS_OK ? status : fail(status);
+}
+
+CrowdNmsStatus NmsEngine::make_on_gpu(const Config& config, Session& session) {
+  if (!crowd_nms_cuda_workspace_bytes(&config.params, 1, config.capacity)) {
+    fail(CROWD_NMS_UNSUPPORTED);
+    return crowd_nms_cuda_probe() == CROWD_NMS_OK ? CROWD_NMS_UNSUPPORTED : fail(CROWD_NMS_NO_GPU);
+  }
+  const CudaDevice::Current current(device_);
+  if (!current)
+    return fail_without_context();
+  return make(CROWD_NMS_BACKEND_CUDA, config, session);
+}
+
+void NmsEngine::free_on_gpu(Session& session) {
+  if (!session)
+    return;
+  const CudaDevice::Current current(device_);
+  session.reset();
+}
+
+// Never shrinks: what it was last prepared for has to fit until the new one is ready.
+bool NmsEngine::make_room(std::uint32_t capacity) {
+  const std::size_t size = std::max<std::size_t>(capacity, places_.size());
+  try {
+    survivors_.resize(size);
+    members_.resize(size);
+    stand_ins_.resize(size);
+    places_.resize(size);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  return true;
+}
+
+CrowdNmsStatus NmsEngine::prepare(const Config& config) {
+  const bool paper = config.params.method == CROWD_NMS_PAPER;
+  const Shape shape = {config.backend, config.capacity, paper, paper ? config.params.paper_d_max : 0,
+                       paper ? config.params.paper_k : 0};
+  if (shape_ == shape)
+    return CROWD_NMS_OK;
+  if (const CrowdNmsStatus status = crowd_nms_params_check(&config.params); status != CROWD_NMS_OK)
+    return fail(status);
+  Session cpu, gpu;
+  if (config.backend != BackendChoice::cuda) {
+    if (const CrowdNmsStatus status = make(CROWD_NMS_BACKEND_CPU, config, cpu); status != CROWD_NMS_OK)
+      return status;
+  }
+  if (!make_room(config.capacity)) {
+    problem_ = "no memory for " + std::to_string(config.capacity) + " candidates";
+    return CROWD_NMS_OUT_OF_MEMORY;
+  }
+  std::string no_gpu_reason;
+  if (config.backend != BackendChoice::cpu) {
+    const CrowdNmsStatus status = make_on_gpu(config, gpu);
+    if (status != CROWD_NMS_OK && config.backend == BackendChoice::cuda)
+      return status;
+    if (status != CROWD_NMS_OK)
+      no_gpu_reason = problem_;
+  }
+  close();
+  cpu_ = std::move(cpu);
+  gpu_ = std::move(gpu);
+  no_gpu_reason_ = std::move(no_gpu_reason);
+  shape_ = shape;
+  return CROWD_NMS_OK;
+}
+
+void NmsEngine::close() {
+  free_on_gpu(gpu_);
+  cpu_.reset();
+  shape_.reset();
+  no_gpu_reason_.clear();
+}
+
+// Also where nothing was written: past the paper's D_max nobody was judged.
+void NmsEngine::fill_places(const CrowdNmsParams& params, const meta::Candidates& candidates, const Result& result) {
+  const auto offset = static_cast<float>(params.pixel_offset);
+  const std::size_t judged = result.report.candidates - result.report.overflow;
+  for (std::size_t i = 0; i < candidates.boxes.size(); ++i) {
+    const bool valid = params.method == CROWD_NMS_PAPER ||
+                       (is_well_formed(candidates.boxes[i], offset) && candidates.scores[i] >= params.score_threshold);
+    places_[i] = valid && i < judged ? meta::place_suppressed : meta::place_rejected;
+  }
+  for (std::size_t rank = 0; rank < result.verdict.survivors.size(); ++rank)
+    places_[survivors_[rank]] = static_cast<std::int32_t>(rank);
+}
+
+CrowdNmsStatus NmsEngine::run_session(const Config& config, bool on_gpu, const CrowdNmsCandidates& input,
+                                      const CrowdNmsSurvivors& output, Result& result) {
+  const GstClockTime start = gst_util_get_timestamp();
+  CrowdNmsStatus status = CROWD_NMS_OK;
+  if (on_gpu) {
+    const CudaDevice::Current current(device_);
+    if (!current)
+      return fail_without_context();
+    status = crowd_nms_session_run(gpu_.get(), &config.params, &input, &output);
+  } else {
+    status = crowd_nms_session_run(cpu_.get(), &config.params, &input, &output);
+  }
+  result.time = gst_util_get_timestamp() - start;
+  result.backend = on_gpu ? CROWD_NMS_BACKEND_CUDA : CROWD_NMS_BACKEND_CPU;
+  return status == CROWD_NMS_OK ? status : fail(status);
+}
+
+void NmsEngine::lose_gpu() {
+  no_gpu_reason_ = problem_;
+  free_on_gpu(gpu_);
+}
+
+CrowdNmsStatus NmsEngine::run(const Config& config, const meta::Candidates& candidates, std::uint32_t max_survivors,
+                              bool with_stand_ins, Result& result) {
+  const auto n = static_cast<std::uint32_t>(candidates.boxes.size());
+  const CrowdNmsCandidates input = {
+      .boxes = candidates.boxes.data(),
+      .scores = candidates.scores.data(),
+      .classes = candidates.classes.data(),
+      .offsets = nullptr,
+      .counts = &candidates.count,
+      .frames = 1,
+      .capacity = n,
+  };
+  const CrowdNmsSurvivors output = {
+      .survivors = survivors_.data(),
+      .members = members_.data(),
+      .stand_ins = with_stand_ins ? stand_ins_.data() : nullptr,
+      .reports = &result.report,
+      .max_survivors = std::min(max_survivors, n),
+  };
+  if (with_stand_ins)
+    std::fill_n(stand_ins_.begin(), n, CROWD_NMS_NONE);
+  const bool on_gpu = gpu_ && (config.backend == BackendChoice::cuda || n >= gpu_crossover);
+  CrowdNmsStatus status = run_session(config, on_gpu, input, output, result);
+  if (status != CROWD_NMS_OK && on_gpu && config.backend == BackendChoice::automatic) {
+    const bool refused = status == CROWD_NMS_UNSUPPORTED || status == CROWD_NMS_INVALID_ARGUMENT;
+    result.gpu = refused ? GpuOutcome::refused : GpuOutcome::lost;
+    if (!refused)
+      lose_gpu();
+    status = run_session(config, false, input, output, result);
+  }
+  if (status != CROWD_NMS_OK)
+    return status;
+  const std::size_t found = result.report.survivors - result.report.clipped;
+  result.verdict = {{survivors_.data(), found}, {members_.data(), found}, {}, {}};
+  if (with_stand_ins) {
+    fill_places(config.params, candidates, result);
+    result.verdict.stand_ins = {stand_ins_.data(), n};
+    result.verdict.places = {places_.data(), n};
+  }
+  return CROWD_NMS_OK;
+}
+
+}  // namespace crowd

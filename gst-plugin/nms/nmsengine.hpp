@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Which backend clusters a frame, and the memory it does it in. Not thread-safe: it belongs to a streaming thread.
+#pragma once
+
+#include <crowd/nms.h>
+#include <gst/gst.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu/device.hpp"
+#include "meta/adapter.hpp"
+
+namespace crowd {
+
+enum class BackendChoice { automatic, cuda, cpu };
+
+/// With backend=auto, frames of fewer candidates than this are clustered on the CPU: below it the way to the GPU and
+/// back (copy, launch, wait) takes longer than the CPU does. On an H200 and its host (tests/bench/bench_crossover.py) a
+/// crowd of 250 takes 23 us on the GPU and 10 us on the CPU, 500 24 and 25, 1000 29 and 56, 4000 56 and 275; boxes that
+/// hardly overlap cross over at 250.
+constexpr std::uint32_t gpu_crossover = 500;
+
+class NmsEngine {
+ public:
+  struct Config {
+    BackendChoice backend;
+    CrowdNmsParams params;  ///< with paper_d_max filled in: calls have a capacity of their own
+    std::uint32_t capacity;
+  };
+
+  /// What backend=auto made of the GPU. problem() says why.
+  enum class GpuOutcome {
+    fine,
+    refused,  ///< it does not take this frame, which the CPU clustered; the next may be different
+    lost      ///< CUDA failed: this frame and later ones are clustered on the CPU
+  };
+
+  struct Result {
+    meta::Verdict verdict;  ///< lives until the next call
+    CrowdNmsReport report{};
+    CrowdNmsBackend backend = CROWD_NMS_BACKEND_CPU;
+    GstClockTime time = 0;  ///< spent in the library
+    GpuOutcome gpu = GpuOutcome::fine;
+  };
+
+  explicit NmsEngine(CudaDevice& device) : device_(device) {}
+  ~NmsEngine() {
+    close();
+  }
+  NmsEngine(const NmsEngine&) = delete;
+  NmsEngine& operator=(const NmsEngine&) = delete;
+
+  /// Makes what `config` needs, unless it is there. With backend=cuda fails where there is no usable GPU, with
+  /// backend=auto goes on without. The reason is in problem(), and the engine still does what it was last prepared for.
+  CrowdNmsStatus prepare(const Config& config);
+  void close();
+
+  /// Clusters. prepare() must have succeeded for the same config. At most `max_survivors` are handed out.
+  CrowdNmsStatus run(const Config& config, const meta::Candidates& candidates, std::uint32_t max_survivors,
+                     bool with_stand_ins, Result& result);
+
+  const std::string& problem() const {
+    return problem_;
+  }
+  /// Why backend=auto does without the GPU; empty if it does not.
+  const std::string& no_gpu_reason() const {
+    return no_gpu_reason_;
+  }
+
+ private:
+  struct FreeSession {
+    void operator()(CrowdNmsSession* session) const {
+      crowd_nms_session_free(session);
+    }
+  };
+  using Session = std::unique_ptr<CrowdNmsSession, FreeSession>;
+
+  /// What sessions depend on. Methods but paper fit every session.
+  struct Shape {
+    BackendChoice backend;
+    std::uint32_t capacity;
+    bool paper;
+    std::uint32_t paper_d_max;
+    std::uint32_t paper_k;
+    bool operator==(const Shape&) const = default;
+  };
+
+  CrowdNmsStatus fail(CrowdNmsStatus status);
+  CrowdNmsStatus fail_without_context();
+  CrowdNmsStatus make(CrowdNmsBackend backend, const Config& config, Session& session);
+  CrowdNmsStatus make_on_gpu(const Config& config, Session& session);
+  void free_on_gpu(Session& session);
+  bool make_room(std::uint32_t capacity);
+  CrowdNmsStatus run_session(const Config& config, bool on_gpu, const CrowdNmsCandidates& input,
+                             const CrowdNmsSurvivors& output, Result& result);
+  void lose_gpu();
+  void fill_places(const CrowdNmsParams& params, const meta::Candidates& candidates, const Result& result);
+
+  CudaDevice& device_;
+  std::optional<Shape> shape_;
+  Session cpu_;
+  Session gpu_;
+  std::vector<std::uint32_t> survivors_;
+  std::vector<std::uint32_t> members_;
+  std::vector<std::uint32_t> stand_ins_;
+  std::vector<std::int32_t> places_;
+  std::string problem_;
+  std::string no_gpu_reason_;
+};
+
+}  // namespace crowd

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "nms/nmslaunch.hpp"
+
+#include <cstring>
+#include <tuple>
+#include <type_traits>
+
+namespace crowd {
+
+namespace {
+
+template <typename T>
+bool same(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+}  // namespace
+
+bool LaunchKey::operator==(const LaunchKey& other) const {
+  static_assert(std::has_unique_object_representations_v<CrowdNmsCandidates> &&
+                std::has_unique_object_representations_v<CrowdNmsGathered>);
+  // What is added to either of these does not compile until it is compared here.
+  const auto& [its_params, its_candidates, its_survivors, its_gathered] = other;
+  const auto outputs = [](const CrowdNmsSurvivors& of) {
+    const auto& [indices, members, stand_ins, reports, max_survivors] = of;
+    return std::tuple(indices, members, stand_ins, reports, max_survivors);
+  };
+  return same(params, its_params) && same(candidates, its_candidates) && same(gathered, its_gathered) &&
+         outputs(survivors) == outputs(its_survivors);
+}
+
+CrowdNmsStatus enqueue(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CUstream_st* stream) {
+  CrowdNmsStatus status =
+      crowd_nms_cuda(&key.params, &key.candidates, &key.survivors, workspace, workspace_bytes, stream);
+  for (const CrowdNmsGathered& gathered : key.gathered) {
+    if (status == CROWD_NMS_OK && gathered.counts)
+      status = crowd_nms_cuda_gather(&key.candidates, &key.survivors, &gathered, stream);
+  }
+  return status;
+}
+
+}  // namespace crowd

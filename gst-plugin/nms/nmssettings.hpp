@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The properties of crowdnms that an application sets.
+#pragma once
+
+#include <crowd/nms.h>
+#include <gst/gst.h>
+
+#include <cstdint>
+
+#include "meta/adapter.hpp"
+#include "nms/nmsengine.hpp"
+
+namespace crowd {
+
+/// Greedy, IoU > 0.5, per class, every score.
+inline CrowdNmsParams default_params() {
+  CrowdNmsParams params;
+  crowd_nms_params_init(&params);
+  return params;
+}
+
+/// Values of meta-output that are no row of adapter_rows().
+constexpr int automatic_output = -1;  ///< the standard row; on the device, what downstream reads there
+constexpr int all_outputs = 100;
+
+/// The row of adapter_rows() that survivors are written with unless somebody asks for another.
+int default_output_row();
+
+struct NmsSettings {
+  CrowdNmsParams params = default_params();
+  /// As it was set; the params have the float that float scores compare with as with this.
+  double score_threshold = static_cast<double>(params.score_threshold);
+  std::uint32_t max_candidates = 16384;
+  std::uint32_t max_detections = 0;  ///< 0: all
+  BackendChoice backend = BackendChoice::automatic;
+  int cuda_device_id = -1;
+  int source_row = -1;                ///< of adapter_rows(); -1: the first that finds something
+  int output_row = automatic_output;  ///< of adapter_rows(), or one of the above
+  bool output_delay = false;
+  meta::Mode mode = meta::Mode::replace;
+  bool post_messages = false;
+};
+
+/// The first property id that is the element's own.
+guint install_nms_properties(GObjectClass* object_class);
+
+/// The value has passed the property's range, which NaN never does.
+void set_nms_property(NmsSettings& settings, guint id, const GValue* value);
+void get_nms_property(const NmsSettings& settings, guint id, GValue* value);
+
+/// "greedy", "map-reduce" or "paper".
+const char* method_nick(CrowdNmsMethod method);
+
+/// For the plugin's documentation.
+void mark_nms_enums_as_api();
+
+}  // namespace crowd

@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "overlay/draw/device_overlay.hpp"
+
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/mappedframe.hpp"
+#include "gpu/cudareport.hpp"
+#include "gpu/device.hpp"
+#include "gpu/uploadring.hpp"
+#include "overlay/draw/frame.hpp"
+#include "overlay/draw/labels.hpp"
+#include "overlay/draw/painter.hpp"
+
+namespace crowd::draw {
+
+namespace {
+
+constexpr std::size_t alignment = 256;
+
+/// The boxes of the host in one block of memory, laid out alike in pinned and in device memory.
+struct Layout {
+  struct Layer {
+    std::size_t boxes, scores, classes, members, labels;
+  };
+  std::size_t numbers = 0;  ///< of candidates and survivors, then those of the summary line
+  Layer candidates, survivors;
+  std::size_t bytes = 0;
+
+  Layout(std::size_t candidate_count, std::size_t survivor_count) {
+    numbers = take(4 * sizeof(std::uint32_t));
+    candidates = take_layer(candidate_count);
+    survivors = take_layer(survivor_count);
+  }
+
+ private:
+  std::size_t take(std::size_t size) {
+    const std::size_t at = bytes;
+    bytes += (size + alignment - 1) / alignment * alignment;
+    return at;
+  }
+  Layer take_layer(std::size_t n) {
+    return {take(n * sizeof(GstCrowdBox)), take(n * sizeof(float)), take(n * sizeof(std::int32_t)),
+            take(n * sizeof(std::uint32_t)), take(n * sizeof(std::int32_t))};
+  }
+};
+
+DeviceBoxes boxes_at(const std::byte* base, const Layout::Layer& layer, std::size_t count_at, std::size_t n) {
+  DeviceBoxes boxes;
+  boxes.boxes = reinterpret_cast<const float*>(base + layer.boxes);
+  boxes.scores = reinterpret_cast<const float*>(base + layer.scores);
+  boxes.classes = reinterpret_cast<const std::int32_t*>(base + layer.classes);
+  boxes.members = reinterpret_cast<const std::uint32_t*>(base + layer.members);
+  boxes.labels = reinterpret_cast<const std::int32_t*>(base + layer.labels);
+  boxes.count = reinterpret_cast<const std::uint32_t*>(base + count_at);
+  boxes.capacity = static_cast<std::uint32_t>(n);
+  return boxes;
+}
+
+/// Everything of a frame that the kernel reads.
+struct Layers {
+  DeviceBoxes candidates, survivors;
+  DeviceSummary summary;
+};
+
+/// Boxes in device memory, as device pointers.
+struct Mapped {
+  std::optional<MappedBoxes> candidates, survivors, counted;
+};
+
+}  // namespace
+
+struct DeviceOverlay::State {
+  CudaDevice device;
+  DevicePainter painter;
+  cuda::UploadRing ring;
+  cuda::DeviceMemory block;
+  std::size_t block_bytes = 0;
+  cuda::Event before, after;
+  CUstream_st* stream = nullptr;          // of the last frame
+  LabelTable labels;                      // of detections on the host
+  std::vector<const char*> class_labels;  // of survivors in device memory, each at the number of its class
+  std::string problem;
+
+  ~State() {
+    release();
+  }
+
+  void release() {
+    const CudaDevice::Current current(device);
+    painter.release();
+    ring.clear();
+    block.reset();
+    block_bytes = 0;
+    before.reset();
+    after.reset();
+    stream = nullptr;
+  }
+
+  DeviceOutcome tell(DeviceReport report) {
+    problem = std::move(report.problem);
+    return report.outcome;
+  }
+  DeviceOutcome drop(const char* what) {
+    return tell({DeviceOutcome::dropped, what});
+  }
+
+  bool follow_context(GstMemory* memory);
+  cudaError_t make_events();
+  void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections, bool named);
+  cudaError_t send(const Detections& detections, Layers& layers);
+  cudaError_t make_room(std::size_t bytes);
+  DeviceOutcome draw(const Canvas& canvas, const Style& style, const Detections& detections);
+  DeviceOutcome paint(const Canvas& canvas, const Style& style, const Detections& detections, const Mapped& mapped);
+};
+
+bool DeviceOverlay::State::follow_context(GstMemory* memory) {
+  if (device.owns(memory))
+    return true;
+  release();
+  return device.adopt(memory, -1, problem);
+}
+
+cudaError_t DeviceOverlay::State::make_events() {
+  if (before)
+    return cudaSuccess;
+  const cudaError_t error = cuda::allocate(before);
+  return error == cudaSuccess ? cuda::allocate(after) : error;
+}
+
+void DeviceOverlay::State::pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections,
+                                bool named) {
+  for (std::size_t i = 0; i < detections.size(); i++) {
+    const Detection& d = detections[i];
+    reinterpret_cast<GstCrowdBox*>(to + layer.boxes)[i] = {d.x1, d.y1, d.x2, d.y2};
+    reinterpret_cast<float*>(to + layer.scores)[i] = d.score;
+    reinterpret_cast<std::int32_t*>(to + layer.classes)[i] = d.class_id;
+    reinterpret_cast<std::uint32_t*>(to + layer.members)[i] = d.members;
+    reinterpret_cast<std::int32_t*>(to + layer.labels)[i] = named ? labels.index_of(d.label) : -1;
+  }
+}
+
+cudaError_t DeviceOverlay::State::make_room(std::size_t bytes) {
+  cudaError_t error = ring.take(bytes);
+  if (error == cudaSuccess && block_bytes < bytes) {
+    block_bytes = 0;
+    error = cuda::allocate(block, ring.room());
+    block_bytes = error == cudaSuccess ? ring.room() : 0;
+  }
+  return error;
+}
+
+cudaError_t DeviceOverlay::State::send(const Detections& detections, Layers& layers) {
+  const Layout layout(detections.candidates.size(), detections.survivors.size());
+  labels.begin_frame();
+  if (const cudaError_t error = make_room(layout.bytes))
+    return error;
+  auto* host = static_cast<std::byte*>(ring.data());
+  const std::array<std::uint32_t, 4> numbers = {
+      static_cast<std::uint32_t>(detections.candidates.size()), static_cast<std::uint32_t>(detections.survivors.size()),
+      detections.summary.candidates, detections.summary.survivors.value_or(0)};
+  std::memcpy(host + layout.numbers, numbers.data(), sizeof numbers);
+  // The painter has one table of names, that of the survivors.
+  const bool named = !detections.device_survivors;
+  pack(host, layout.candidates, detections.candidates, named);
+  pack(host, layout.survivors, detections.survivors, named);
+  const cudaError_t error = ring.send(block.get(), layout.bytes, stream);
+  const auto* device_block = static_cast<const std::byte*>(block.get());
+  const auto* sent = reinterpret_cast<const std::uint32_t*>(device_block + layout.numbers);
+  layers.candidates = boxes_at(device_block, layout.candidates, layout.numbers, detections.candidates.size());
+  layers.survivors =
+      boxes_at(device_block, layout.survivors, layout.numbers + sizeof(std::uint32_t), detections.survivors.size());
+  layers.summary = {sent + 2, detections.summary.survivors ? sent + 3 : nullptr};
+  return error;
+}
+
+namespace {
+
+DeviceBoxes boxes_of(const GstCrowdBoxesMap& map, const GstCrowdBoxesMeta& meta, const Placement& placement) {
+  DeviceBoxes boxes;
+  boxes.boxes = &map.boxes->x1;
+  boxes.scores = map.scores;
+  boxes.classes = map.classes;
+  boxes.members = meta.kind == GST_CROWD_BOXES_SURVIVORS ? map.members : nullptr;
+  boxes.count = map.count;
+  boxes.capacity = map.capacity;
+  boxes.placement = placement;
+  boxes.calibration = {meta.confidence_slope, meta.confidence_offset};
+  return boxes;
+}
+
+void use_labels(const GstCrowdBoxesMeta& meta, std::vector<const char*>& labels) {
+  labels.clear();
+  for (guint i = 0; meta.labels && i < meta.labels->len; i++)
+    labels.push_back(static_cast<const char*>(g_ptr_array_index(meta.labels, i)));
+}
+
+}  // namespace
+
+DeviceOutcome DeviceOverlay::State::paint(const Canvas& canvas, const Style& style, const Detections& detections,
+                                          const Mapped& mapped) {
+  const auto& [candidates, survivors, counted] = mapped;
+  Layers layers;
+  const bool summary_from_host = style.summary && (!counted || (!survivors && detections.summary.survivors));
+  const bool boxes_from_host = !detections.candidates.empty() || !detections.survivors.empty();
+  if (boxes_from_host || summary_from_host) {
+    if (const cudaError_t error = send(detections, layers))
+      return tell(report_of("sending detections to the GPU", error));
+  }
+  if (candidates) {
+    // Of names they show nothing.
+    layers.candidates = boxes_of(**candidates, *detections.device_candidates, detections.candidates_placement);
+  }
+  if (survivors) {
+    layers.survivors = boxes_of(**survivors, *detections.device_survivors, detections.survivors_placement);
+    layers.summary.survivors = (*survivors)->count;
+    use_labels(*detections.device_survivors, class_labels);
+  }
+  if (counted)
+    layers.summary.candidates =
+        detections.device_counted->kind == GST_CROWD_BOXES_SURVIVORS ? (*counted)->candidates : (*counted)->count;
+  DeviceReport report;
+  // Where neither is there nothing has a name, and those of other frames may stay.
+  if (survivors)
+    report = painter.set_labels(class_labels);
+  else if (boxes_from_host)
+    report = painter.set_labels(labels.names());
+  if (report.outcome == DeviceOutcome::done)
+    report = painter.paint(canvas, style, layers.candidates, layers.survivors, layers.summary, stream);
+  return tell(std::move(report));
+}
+
+DeviceOutcome DeviceOverlay::State::draw(const Canvas& canvas, const Style& style, const Detections& detections) {
+  Mapped mapped;
+  const GstCrowdBoxesMeta* counted = style.summary ? detections.device_counted : nullptr;
+  const auto map = [this](const GstCrowdBoxesMeta* meta, std::optional<MappedBoxes>& boxes) {
+    return !meta ||
+           (device.owns(meta->memory) && boxes.emplace(meta->memory, meta->capacity, GST_MAP_READ | map_on_device));
+  };
+  if (!map(detections.device_candidates, mapped.candidates) || !map(detections.device_survivors, mapped.survivors) ||
+      !map(counted, mapped.counted))
+    return drop(
+        "a GstCrowdBoxesMeta is in another CUDA context than the frame, or its memory is too small for its "
+        "capacity");
+  cudaError_t error = make_events();
+  const auto with_boxes = [&](auto&& order) {
+    for (const GstCrowdBoxesMeta* meta : {detections.device_candidates, detections.device_survivors, counted}) {
+      if (meta && error == cudaSuccess)
+        error = order(stream_of(meta->memory));
+    }
+  };
+  with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(stream, theirs, before); });
+  if (error != cudaSuccess)
+    return tell(report_of("waiting for boxes", error));
+  const DeviceOutcome outcome = paint(canvas, style, detections, mapped);
+  // Their memory may be written again once the buffer is gone.
+  with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(theirs, stream, after); });
+  return error == cudaSuccess || is_fatal(outcome) ? outcome : tell(report_of("ordering streams", error));
+}
+
+bool DeviceOverlay::is_available() {
+  return true;
+}
+
+DeviceOverlay::DeviceOverlay() : state_(std::make_unique<State>()) {}
+
+DeviceOverlay::~DeviceOverlay() = default;
+
+DeviceOutcome DeviceOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style,
+                                  const Detections& detections) {
+  State& s = *state_;
+  const bool boxes = !detections.candidates.empty() || !detections.survivors.empty() || detections.device_candidates ||
+                     detections.device_survivors;
+  if (!boxes && !style.summary)
+    return DeviceOutcome::done;
+  GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
+  if (!is_on_device(memory))
+    return s.drop("the frame is not in the CUDA memory that its caps promise; put cudaupload before this element");
+  if (!s.follow_context(memory))
+    return DeviceOutcome::failed;
+  const CudaDevice::Current current(s.device);
+  if (!current)
+    return s.tell({DeviceOutcome::failed, "the CUDA context cannot be made current"});
+  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(s.stream, stream)) {
+    // Freeing waits for what is done with it on the last stream.
+    s.block.reset();
+    s.block_bytes = 0;
+  }
+  // The frame's own reference would make the buffer, and with it the memory, read-only.
+  const MappedFrame frame(buffer, info,
+                          int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF} | int{map_on_device});
+  if (!frame)
+    return s.drop("the frame cannot be mapped for writing; put cudaconvert before this element");
+  const auto part = shown_part(*frame, info);
+  if (!part)
+    return s.drop(part_is_missing);
+  const Canvas canvas = canvas_of(*frame, *part);
+  if (canvas.left || canvas.top)
+    return s.drop("what is shown of the NV12 frame begins at an odd column or row; crop at even ones");
+  return s.draw(canvas, style, detections);
+}
+
+const char* DeviceOverlay::problem() const {
+  return state_->problem.c_str();
+}
+
+}  // namespace crowd::draw
