@@ -13,9 +13,10 @@
 
 #include <cuda_runtime.h>
 
+#include "api/cudamemory.hpp"
 #include "api/device_session.hpp"
-#include "core/internal.hpp"
-#include "gpu/cudamemory.hpp"
+#include "core/carver.hpp"
+#include "core/failure.hpp"
 
 namespace crowd {
 

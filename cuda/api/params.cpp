@@ -2,52 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include <cmath>
-#include <cstdarg>
-#include <cstdio>
 #include <limits>
 
-#include "core/internal.hpp"
-
-namespace crowd {
-
-namespace {
-
-thread_local char last_error[512] = "";
-
-}  // namespace
-
-CrowdNmsStatus fail(CrowdNmsStatus status, const char* format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(last_error, sizeof last_error, format, arguments);
-  va_end(arguments);
-  return status;
-}
-
-CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
-                          const CrowdNmsSurvivors* survivors) {
-  if (const CrowdNmsStatus status = crowd_nms_params_check(params); status != CROWD_NMS_OK)
-    return status;
-  if (!candidates || !survivors)
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "candidates and survivors must not be NULL");
-  if (!total_fits(candidates->frames, candidates->capacity))
-    return fail(CROWD_NMS_INVALID_ARGUMENT,
-                "%u frames of %u candidates are more than a call holds (%u): split the batch, or lower the capacity",
-                candidates->frames, candidates->capacity, CROWD_NMS_MAX_TOTAL);
-  if (!candidates->frames)
-    return CROWD_NMS_OK;
-  if (candidates->capacity && (!candidates->boxes || !candidates->scores))
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "boxes and scores must not be NULL when capacity is %u",
-                candidates->capacity);
-  if (!survivors->reports)
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "reports must not be NULL: one CrowdNmsReport per frame");
-  if (survivors->max_survivors && !survivors->survivors)
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "survivors must not be NULL when max_survivors is %u",
-                survivors->max_survivors);
-  return CROWD_NMS_OK;
-}
-
-}  // namespace crowd
+#include "core/call.hpp"
+#include "core/failure.hpp"
 
 using crowd::fail;
 
@@ -112,8 +70,4 @@ const char* crowd_nms_status_text(CrowdNmsStatus status) {
       return "the CUDA runtime reported an error";
   }
   return "unknown status";
-}
-
-const char* crowd_nms_last_error(void) {
-  return crowd::last_error;
 }

@@ -7,7 +7,8 @@
 #include <new>
 
 #include "api/device_session.hpp"
-#include "core/internal.hpp"
+#include "core/call.hpp"
+#include "core/failure.hpp"
 
 namespace crowd {
 

@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "api/device_session.hpp"
-#include "core/internal.hpp"
+#include "core/failure.hpp"
 
 namespace crowd {
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include "cpu/arrange.hpp"
+#include "core/carver.hpp"
 
 #include <algorithm>
 #include <array>
@@ -224,7 +225,7 @@ Scratch carve(void* workspace, std::uint32_t capacity, std::size_t& bytes) {
 Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* stand_ins,
              Outcome& outcome) {
   if (stand_ins)
-    std::fill_n(stand_ins, frame.size(), CROWD_NMS_NONE);
+    std::fill_n(stand_ins, frame.size(), CROWD_NMS_REJECTED);
   const OverlapRule rule = overlap_rule(params);
   const std::uint32_t count = filter(params, frame, scratch, outcome);
   // A ratio of 0 is enough: boxes with nothing in common overlap, so there is no use in knowing where they are.

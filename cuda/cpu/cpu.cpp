@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/call.hpp"
+#include "core/failure.hpp"
 #include "core/floating_point.hpp"
 #include "cpu/frame.hpp"
 
@@ -79,7 +81,7 @@ void write_members(const Frame& frame, const Scratch& scratch, const std::uint32
                    std::span<std::uint32_t> members) {
   std::fill_n(scratch.of, frame.size(), 0u);
   for (std::uint32_t i = 0; i < frame.size(); ++i) {
-    if (stand_ins[i] != CROWD_NMS_NONE)
+    if (stand_ins[i] < frame.size())
       ++scratch.of[stand_ins[i]];
   }
   for (std::size_t r = 0; r < members.size(); ++r)
@@ -99,7 +101,7 @@ void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
   const Outcome outcome = run(params, frame, candidates.capacity, scratch, stand_ins);
   // What method paper has no slot for.
   if (stand_ins)
-    std::fill(stand_ins + counts.seen, stand_ins + counts.held, CROWD_NMS_NONE);
+    std::fill(stand_ins + counts.seen, stand_ins + counts.held, CROWD_NMS_REJECTED);
 
   const std::uint32_t written = std::min(outcome.survivors, out.max_survivors);
   const std::size_t place = std::size_t{f} * out.max_survivors;

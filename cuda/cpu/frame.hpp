@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <span>
 
-#include "core/internal.hpp"
 #include "cpu/space.hpp"
 #include "crowd/nms.h"
 

@@ -14,7 +14,9 @@ Outcome map_reduce(const CrowdNmsParams& params, const Frame& frame, const Scrat
   outcome.survivors = kernels().suppress(task);
   if (stand_ins) {
     // Only survivors stand for others, and who died first by a dead one's hand may still find one.
-    std::fill_n(stand_ins, frame.size(), CROWD_NMS_NONE);
+    std::fill_n(stand_ins, frame.size(), CROWD_NMS_REJECTED);
+    for (std::uint32_t slot = 0; slot < task.count; ++slot)
+      stand_ins[task.index[slot]] = CROWD_NMS_NONE;
     refill(task);
     task.stand_ins = stand_ins;
     kernels().elect(task, outcome.survivors);

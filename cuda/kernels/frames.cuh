@@ -8,7 +8,7 @@
 
 #include <cuda_runtime.h>
 
-#include "core/internal.hpp"
+#include "core/carver.hpp"
 #include "core/overlap.hpp"
 #include "kernels/tuning.hpp"
 

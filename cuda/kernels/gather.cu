@@ -3,6 +3,8 @@
 //
 // crowd_nms_cuda_gather(): survivors as boxes, for whoever draws or hands them on without asking the host.
 
+#include "core/call.hpp"
+#include "core/failure.hpp"
 #include "kernels/launch.cuh"
 
 namespace crowd {

@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/call.hpp"
+#include "core/carver.hpp"
+#include "core/failure.hpp"
 #include "core/floating_point.hpp"
 #include "kernels/frames.cuh"
 #include "kernels/tuning.hpp"

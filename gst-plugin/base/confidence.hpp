@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/host_device.hpp"
+#include "base/host_device.hpp"
 
 namespace crowd {
 

@@ -117,6 +117,15 @@ struct Private {
   CandidateWriter candidates;
 };
 
+void fill(const GstCrowdBoxesMap& to, const scene::DetectionsView& candidates, std::size_t n) {
+  const auto count = static_cast<std::ptrdiff_t>(n);
+  std::transform(candidates.boxes.begin(), candidates.boxes.begin() + count, to.boxes, [](const scene::Box& box) {
+    return GstCrowdBox{box.x1, box.y1, box.x2, box.y2};
+  });
+  std::copy_n(candidates.scores.begin(), n, to.scores);
+  std::copy_n(candidates.classes.begin(), n, to.classes);
+}
+
 }  // namespace
 
 struct _GstCrowdInject {
@@ -292,9 +301,10 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
 
   if (remove_candidates(buffer))
     warn_of_replaced(self, state.replaced);
-  const auto overflow =
-      priv.candidates.attach(buffer, candidates, live.max_candidates,
-                             {static_cast<guint>(state.width), static_cast<guint>(state.height), state.labels});
+  const auto overflow = priv.candidates.attach(
+      buffer, candidates.boxes.size(),
+      [&candidates](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, candidates, n); }, live.max_candidates,
+      {static_cast<guint>(state.width), static_cast<guint>(state.height), state.labels});
   const bool wants_truth = live.truth && state.source.has_objects();
   if (!overflow || (wants_truth && !state.truth.attach(buffer, objects, state.width, state.height)))
     return false;

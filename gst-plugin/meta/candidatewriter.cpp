@@ -4,53 +4,42 @@
 #include "meta/candidatewriter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace crowd {
-
-namespace {
-
-static_assert(sizeof(scene::Box) == sizeof(GstCrowdBox));
-
-void fill(const GstCrowdBoxesMap& map, const scene::DetectionsView& candidates) {
-  const std::size_t n = std::min<std::size_t>(candidates.boxes.size(), map.capacity);
-  std::transform(candidates.boxes.begin(), candidates.boxes.begin() + static_cast<std::ptrdiff_t>(n), map.boxes,
-                 [](const scene::Box& box) {
-                   return GstCrowdBox{box.x1, box.y1, box.x2, box.y2};
-                 });
-  std::copy_n(candidates.scores.begin(), n, map.scores);
-  std::copy_n(candidates.classes.begin(), n, map.classes);
-  *map.count = static_cast<guint32>(candidates.boxes.size());
-}
-
-}  // namespace
 
 bool CandidateWriter::goes_to_device(GstBuffer* buffer) {
   return gst_buffer_n_memory(buffer) && is_on_device(gst_buffer_peek_memory(buffer, 0)) &&
          wish_.wants(source_pad_, meta::candidates_on_device);
 }
 
-MemoryRef CandidateWriter::write(GstBuffer* buffer, const scene::DetectionsView& candidates) {
+MemoryRef CandidateWriter::write(GstBuffer* buffer, const std::function<void(const GstCrowdBoxesMap&)>& fill) {
   if (goes_to_device(buffer))
-    return upload_->upload(gst_buffer_peek_memory(buffer, 0), capacity_,
-                           [&candidates](const GstCrowdBoxesMap& map) { fill(map, candidates); });
+    return upload_->upload(gst_buffer_peek_memory(buffer, 0), capacity_, fill);
   MemoryRef memory = pool_.acquire(capacity_);
   if (!memory)
     return nullptr;
   const MappedBoxes map(memory.get(), capacity_, GST_MAP_WRITE);
   if (!map)
     return nullptr;
-  fill(*map, candidates);
+  fill(*map);
   return memory;
 }
 
-std::optional<std::size_t> CandidateWriter::attach(GstBuffer* buffer, const scene::DetectionsView& candidates,
-                                                   guint most, const Frame& frame) {
-  capacity_ = most ? most : std::max(capacity_, room_for(candidates.boxes.size()));
-  MemoryRef memory = write(buffer, candidates);
+std::optional<std::size_t> CandidateWriter::attach(GstBuffer* buffer, std::size_t count, const Fill& fill,
+                                                   guint max_candidates, const Frame& frame) {
+  capacity_ = max_candidates ? max_candidates : std::max(capacity_, room_for(count));
+  const std::size_t written = std::min<std::size_t>(count, capacity_);
+  // Two references fit into a std::function without an allocation.
+  const std::pair<const Fill&, std::size_t> parts(fill, written);
+  MemoryRef memory = write(buffer, [&parts, &count](const GstCrowdBoxesMap& map) {
+    parts.first(map, parts.second);
+    *map.count = static_cast<guint32>(count);
+  });
   if (!memory)
     return std::nullopt;
   gst_buffer_add_crowd_boxes_meta(buffer, memory.release(), capacity_, frame.width, frame.height, frame.labels);
-  return candidates.boxes.size() - std::min<std::size_t>(candidates.boxes.size(), capacity_);
+  return count - written;
 }
 
 void CandidateWriter::reset() {

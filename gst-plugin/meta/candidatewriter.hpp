@@ -8,12 +8,12 @@
 #include <gst/gst.h>
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 
 #include "base/memorypool.hpp"
 #include "base/negotiation.hpp"
 #include "gpu/boxesupload.hpp"
-#include "inject/scene/source.hpp"
 
 namespace crowd {
 
@@ -29,9 +29,12 @@ class CandidateWriter {
   /// `source_pad`: of the element, whose peer is asked where it reads candidates.
   explicit CandidateWriter(GstPad* source_pad) : source_pad_(source_pad) {}
 
-  /// At most `most` of them, 0: all. Returns how many did not fit, or nothing if there is no memory for them or the GPU
-  /// failed, see device_report().
-  std::optional<std::size_t> attach(GstBuffer* buffer, const scene::DetectionsView& candidates, guint most,
+  /// Writes the first so many candidates, all but members and the count, into a host view of them.
+  using Fill = std::function<void(const GstCrowdBoxesMap& to, std::size_t count)>;
+
+  /// Attaches `count` candidates, at most `max_candidates` of them, 0: all. Returns how many did not fit, or nothing if
+  /// there is no memory for them or the GPU failed, see device_report().
+  std::optional<std::size_t> attach(GstBuffer* buffer, std::size_t count, const Fill& fill, guint max_candidates,
                                     const Frame& frame);
 
   /// Downstream may have changed its mind. Any thread.
@@ -49,7 +52,7 @@ class CandidateWriter {
 
  private:
   bool goes_to_device(GstBuffer* buffer);
-  MemoryRef write(GstBuffer* buffer, const scene::DetectionsView& candidates);
+  MemoryRef write(GstBuffer* buffer, const std::function<void(const GstCrowdBoxesMap&)>& fill);
 
   GstPad* source_pad_;
   MemoryPool pool_{gst_crowd_boxes_memory_new};

@@ -120,7 +120,8 @@ Cluster cluster_of(const Verdict& verdict, std::uint32_t candidate) {
   if (cluster.kept)
     cluster.members = verdict.members[static_cast<std::size_t>(cluster.id)];
   else
-    cluster.id = verdict.stand_ins[candidate] == CROWD_NMS_NONE ? -1 : verdict.places[verdict.stand_ins[candidate]];
+    cluster.id =
+        verdict.stand_ins[candidate] < verdict.places.size() ? verdict.places[verdict.stand_ins[candidate]] : -1;
   cluster.id = std::max(cluster.id, -1);
   return cluster;
 }
@@ -332,7 +333,7 @@ void RoiAdapter::adopt(GstVideoRegionOfInterestMeta* roi, const Verdict& verdict
   if (parent == CROWD_NMS_NONE || (parent < verdict.places.size() && verdict.places[parent] >= 0))
     return;
   const std::uint32_t stand_in = parent < verdict.stand_ins.size() ? verdict.stand_ins[parent] : CROWD_NMS_NONE;
-  const bool found = stand_in != CROWD_NMS_NONE && verdict.places[stand_in] >= 0 && ids_[stand_in] != roi->id;
+  const bool found = stand_in < verdict.places.size() && verdict.places[stand_in] >= 0 && ids_[stand_in] != roi->id;
   roi->parent_id = found ? ids_[stand_in] : 0;
 }
 

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/internal.hpp"
 #include "gpu/cudamemory.hpp"
 #include "gpu/cudareport.hpp"
 #include "gpu/devicetimes.hpp"
 #include "gpu/launchgraphs.hpp"
+#include "gpu/memorylayout.hpp"
 #include "nms/nmslaunch.hpp"
 #include "nms/nmsproblem.hpp"
 
@@ -25,14 +25,14 @@ namespace {
 constexpr std::size_t alignment = 256;
 
 /// Where the arrays of a gathered frame lie in a block of memory.
-CrowdNmsGathered take_gathered(Carver& carver, std::uint32_t room) {
+CrowdNmsGathered take_gathered(MemoryLayout& layout, std::uint32_t room) {
   CrowdNmsGathered gathered{};
-  gathered.counts = carver.take<std::uint32_t>(1);
-  gathered.boxes = carver.take<CrowdNmsBox>(room);
-  gathered.scores = carver.take<float>(room);
-  gathered.classes = carver.take<std::int32_t>(room);
-  gathered.members = carver.take<std::uint32_t>(room);
-  gathered.reports = carver.take<CrowdNmsReport>(1);
+  gathered.counts = layout.place<std::uint32_t>(1);
+  gathered.boxes = layout.place<CrowdNmsBox>(room);
+  gathered.scores = layout.place<float>(room);
+  gathered.classes = layout.place<std::int32_t>(room);
+  gathered.members = layout.place<std::uint32_t>(room);
+  gathered.reports = layout.place<CrowdNmsReport>(1);
   return gathered;
 }
 
@@ -48,15 +48,15 @@ struct Parcel {
       return cudaSuccess;
     room = 0;
     gathered = {};
-    Carver measure(nullptr, alignment);
+    MemoryLayout measure(nullptr, alignment);
     take_gathered(measure, wanted);
     cudaError_t error = cuda::allocate(memory, measure.bytes());
     if (error == cudaSuccess)
       error = cuda::allocate(arrived);
     if (error != cudaSuccess)
       return error;
-    Carver carver(memory.get(), alignment);
-    gathered = take_gathered(carver, wanted);
+    MemoryLayout layout(memory.get(), alignment);
+    gathered = take_gathered(layout, wanted);
     room = wanted;
     return error;
   }
@@ -153,14 +153,14 @@ CrowdNmsStatus DeviceNms::State::make_counters() {
 CrowdNmsStatus DeviceNms::State::make_results(std::uint32_t capacity) {
   if (results && capacity <= room)
     return CROWD_NMS_OK;
-  const auto carve = [capacity](Carver& carver, State& to) {
-    to.sums = carver.take<CrowdNmsTotals>(1);
+  const auto carve = [capacity](MemoryLayout& layout, State& to) {
+    to.sums = layout.place<CrowdNmsTotals>(1);
     to.survivors = {};
-    to.survivors.reports = carver.take<CrowdNmsReport>(1);
-    to.survivors.survivors = carver.take<std::uint32_t>(capacity);
-    to.survivors.members = carver.take<std::uint32_t>(capacity);
+    to.survivors.reports = layout.place<CrowdNmsReport>(1);
+    to.survivors.survivors = layout.place<std::uint32_t>(capacity);
+    to.survivors.members = layout.place<std::uint32_t>(capacity);
   };
-  Carver measure(nullptr, alignment);
+  MemoryLayout measure(nullptr, alignment);
   carve(measure, *this);
   results.reset();
   room = 0;
@@ -168,8 +168,8 @@ CrowdNmsStatus DeviceNms::State::make_results(std::uint32_t capacity) {
   const CrowdNmsTotals sums_so_far = read_told();
   if (const cudaError_t error = cuda::allocate(results, measure.bytes()))
     return failed("no device memory for survivors", error);
-  Carver carver(results.get(), alignment);
-  carve(carver, *this);
+  MemoryLayout layout(results.get(), alignment);
+  carve(layout, *this);
   if (const cudaError_t error = cudaMemcpy(sums, &sums_so_far, sizeof sums_so_far, cudaMemcpyHostToDevice))
     return failed("preparing counters", error);
   room = capacity;

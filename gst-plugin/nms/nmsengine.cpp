@@ -7,7 +7,6 @@
 #include <new>
 #include <utility>
 
-#include "core/overlap.hpp"
 #include "nms/nmsproblem.hpp"
 
 namespace crowd {
@@ -103,15 +102,9 @@ void NmsEngine::close() {
   no_gpu_reason_.clear();
 }
 
-// Also where nothing was written: past the paper's D_max nobody was judged.
-void NmsEngine::fill_places(const CrowdNmsParams& params, const meta::Candidates& candidates, const Result& result) {
-  const auto offset = static_cast<float>(params.pixel_offset);
-  const std::size_t judged = result.report.candidates - result.report.overflow;
-  for (std::size_t i = 0; i < candidates.boxes.size(); ++i) {
-    const bool valid = params.method == CROWD_NMS_PAPER ||
-                       (is_well_formed(candidates.boxes[i], offset) && candidates.scores[i] >= params.score_threshold);
-    places_[i] = valid && i < judged ? meta::place_suppressed : meta::place_rejected;
-  }
+void NmsEngine::fill_places(const Result& result, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i)
+    places_[i] = stand_ins_[i] == CROWD_NMS_REJECTED ? meta::place_rejected : meta::place_suppressed;
   for (std::size_t rank = 0; rank < result.verdict.survivors.size(); ++rank)
     places_[survivors_[rank]] = static_cast<std::int32_t>(rank);
 }
@@ -158,7 +151,7 @@ CrowdNmsStatus NmsEngine::run(const Config& config, const meta::Candidates& cand
       .max_survivors = std::min(max_survivors, n),
   };
   if (with_stand_ins)
-    std::fill_n(stand_ins_.begin(), n, CROWD_NMS_NONE);
+    std::fill_n(stand_ins_.begin(), n, CROWD_NMS_REJECTED);
   const bool on_gpu = gpu_ && (config.backend == BackendChoice::cuda || n >= gpu_crossover);
   CrowdNmsStatus status = run_session(config, on_gpu, input, output, result);
   if (status != CROWD_NMS_OK && on_gpu && config.backend == BackendChoice::automatic) {
@@ -173,7 +166,7 @@ CrowdNmsStatus NmsEngine::run(const Config& config, const meta::Candidates& cand
   const std::size_t found = result.report.survivors - result.report.clipped;
   result.verdict = {{survivors_.data(), found}, {members_.data(), found}, {}, {}};
   if (with_stand_ins) {
-    fill_places(config.params, candidates, result);
+    fill_places(result, n);
     result.verdict.stand_ins = {stand_ins_.data(), n};
     result.verdict.places = {places_.data(), n};
   }

@@ -100,7 +100,7 @@ class NmsEngine {
   CrowdNmsStatus run_session(const Config& config, bool on_gpu, const CrowdNmsCandidates& input,
                              const CrowdNmsSurvivors& output, Result& result);
   void lose_gpu();
-  void fill_places(const CrowdNmsParams& params, const meta::Candidates& candidates, const Result& result);
+  void fill_places(const Result& result, std::size_t n);
 
   CudaDevice& device_;
   std::optional<Shape> shape_;

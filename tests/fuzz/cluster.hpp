@@ -51,7 +51,7 @@ class Clusters {
 
   void fill_places() {
     for (std::size_t i = 0; i < stand_ins_.size(); i++)
-      if (stand_ins_[i] != CROWD_NMS_NONE)
+      if (stand_ins_[i] < stand_ins_.size())
         places_[i] = meta::place_suppressed;
     for (std::uint32_t rank = 0; rank < report_.survivors; rank++)
       places_[survivors_[rank]] = static_cast<std::int32_t>(rank);

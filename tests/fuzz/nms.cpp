@@ -164,7 +164,7 @@ void check_sums(const Batch& batch, const Result& result, const Wanted& wanted, 
   for (std::uint32_t r = 0; r < report.survivors; r++)
     members += result.members[std::size_t{f} * wanted.max_survivors + r];
   for (std::uint32_t i = 0; i < report.candidates - report.overflow; i++)
-    represented += result.stand_ins[std::size_t{f} * batch.capacity + i] != CROWD_NMS_NONE;
+    represented += result.stand_ins[std::size_t{f} * batch.capacity + i] < CROWD_NMS_REJECTED;
   require(members == represented, "members are those that a survivor stands for");
 }
 

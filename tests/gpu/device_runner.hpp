@@ -12,7 +12,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "gpu/cudamemory.hpp"
+#include "api/cudamemory.hpp"
 #include "oracle.hpp"
 
 namespace crowd::test {

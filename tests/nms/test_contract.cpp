@@ -21,7 +21,7 @@ using testing::IsEmpty;
 
 constexpr float inf = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-constexpr std::uint32_t none = CROWD_NMS_NONE;
+constexpr std::uint32_t none = CROWD_NMS_NONE, rejected = CROWD_NMS_REJECTED;
 
 CrowdNmsParams with(CrowdNmsMethod method, float threshold = 0.5f) {
   CrowdNmsParams params = default_params();
@@ -155,7 +155,7 @@ TEST(Validity, keeps_bad_boxes_out_and_counts_them) {
                           {1, 1, 1, 1, nan, 0.5f});
   const Result result = run(with(CROWD_NMS_GREEDY), set);
   EXPECT_THAT(result.survivors, ElementsAre(5));
-  EXPECT_THAT(result.stand_ins, ElementsAre(none, none, none, none, none, 5));
+  EXPECT_THAT(result.stand_ins, ElementsAre(rejected, rejected, rejected, rejected, rejected, 5));
   EXPECT_EQ(result.reports[0], (CrowdNmsReport{6, 0, 5, 0, 1, 0}));
 }
 
@@ -165,6 +165,7 @@ TEST(ScoreThreshold, is_inclusive_and_counts_what_is_below) {
   params.score_threshold = 0.25f;
   const Result result = run(params, set);
   EXPECT_THAT(result.survivors, ElementsAre(0));
+  EXPECT_THAT(result.stand_ins, ElementsAre(0, rejected, rejected, rejected));
   EXPECT_EQ(result.reports[0], (CrowdNmsReport{4, 0, 1, 2, 1, 0})) << "an empty box is invalid, whatever its score";
 }
 
@@ -208,7 +209,7 @@ TEST(Paper, counts_what_does_not_fit_d_max) {
   params.paper_d_max = 6;
   const Result result = run_cpu(params, Batch::of(set), {.max_survivors = 10});
   EXPECT_EQ(result.reports[0].overflow, 4u);
-  EXPECT_THAT(result.stand_ins, ElementsAre(0, 1, 2, 3, 4, 5, none, none, none, none));
+  EXPECT_THAT(result.stand_ins, ElementsAre(0, 1, 2, 3, 4, 5, rejected, rejected, rejected, rejected));
 }
 
 TEST(Paper, leaves_stand_ins_past_the_count_as_they_were) {
@@ -218,7 +219,7 @@ TEST(Paper, leaves_stand_ins_past_the_count_as_they_were) {
   Batch batch = Batch::of(distribution("disjoint_grid").make(5, 1));
   batch.counts = {3};
   const Result result = run_cpu(params, batch, {.max_survivors = 5});
-  EXPECT_THAT(result.stand_ins, ElementsAre(0, 1, none, Result::untouched, Result::untouched));
+  EXPECT_THAT(result.stand_ins, ElementsAre(0, 1, rejected, Result::untouched, Result::untouched));
 }
 
 // Of Algorithm 1's min and max the first argument, box i's, is passed on if it is NaN; the second is passed over.
@@ -273,7 +274,7 @@ TEST(Output, adds_up) {
       for (std::uint32_t s = 0; s < r.survivors; ++s)
         members += result.members[s];
       for (const std::uint32_t by : result.stand_ins)
-        none_of_them += by == none;
+        none_of_them += by == none || by == rejected;
       EXPECT_EQ(members + none_of_them, 300u) << from.name;
       const bool all_found = method != CROWD_NMS_GREEDY || none_of_them == r.invalid + r.below_threshold;
       EXPECT_TRUE(all_found) << from.name;

@@ -80,7 +80,7 @@ bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint3
 
 struct Outcome {
   Indices survivors;  // in rank order
-  std::vector<std::optional<std::uint32_t>> stand_ins;
+  Indices stand_ins;  // or CROWD_NMS_NONE, or CROWD_NMS_REJECTED
   std::uint32_t invalid = 0;
   std::uint32_t below = 0;
 };
@@ -92,8 +92,10 @@ Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame
       ++outcome.invalid;
     else if (!(frame.scores[i] >= params.score_threshold))
       ++outcome.below;
-    else
+    else {
       ranked.push_back(i);
+      outcome.stand_ins[i] = CROWD_NMS_NONE;
+    }
   }
   std::sort(ranked.begin(), ranked.end(), [&](auto a, auto b) { return in_better_rank(frame, a, b); });
   return ranked;
@@ -101,7 +103,7 @@ Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame
 
 Outcome greedy(const CrowdNmsParams& params, const FrameView& frame) {
   Outcome outcome;
-  outcome.stand_ins.resize(frame.n);
+  outcome.stand_ins.resize(frame.n, CROWD_NMS_REJECTED);
   for (const std::uint32_t i : valid_in_rank_order(params, frame, outcome)) {
     const auto by = std::find_if(outcome.survivors.begin(), outcome.survivors.end(),
                                  [&](auto s) { return suppresses(params, frame, s, i); });
@@ -114,7 +116,7 @@ Outcome greedy(const CrowdNmsParams& params, const FrameView& frame) {
 
 Outcome map_reduce(const CrowdNmsParams& params, const FrameView& frame) {
   Outcome outcome;
-  outcome.stand_ins.resize(frame.n);
+  outcome.stand_ins.resize(frame.n, CROWD_NMS_REJECTED);
   const Indices ranked = valid_in_rank_order(params, frame, outcome);
   for (auto i = ranked.begin(); i != ranked.end(); ++i) {
     if (std::any_of(ranked.begin(), i, [&](auto better) { return suppresses(params, frame, better, *i); }))
@@ -123,7 +125,8 @@ Outcome map_reduce(const CrowdNmsParams& params, const FrameView& frame) {
     outcome.stand_ins[*i] = *i;
   }
   for (const std::uint32_t i : ranked) {
-    for (auto s = outcome.survivors.begin(); s != outcome.survivors.end() && !outcome.stand_ins[i]; ++s) {
+    for (auto s = outcome.survivors.begin(); s != outcome.survivors.end() && outcome.stand_ins[i] == CROWD_NMS_NONE;
+         ++s) {
       if (in_better_rank(frame, *s, i) && suppresses(params, frame, *s, i))
         outcome.stand_ins[i] = *s;
     }
@@ -186,7 +189,7 @@ class Paper {
 Outcome paper(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t d_max) {
   const Paper matrix(params, frame, d_max);
   Outcome outcome;
-  outcome.stand_ins.resize(frame.n);
+  outcome.stand_ins.resize(frame.n, CROWD_NMS_NONE);
   for (std::uint32_t i = 0; i < frame.n; ++i) {
     if (matrix.v(i))
       outcome.survivors.push_back(i);
@@ -220,7 +223,7 @@ void write(const Outcome& outcome, const Wanted& wanted, const Batch& batch, std
           static_cast<std::uint32_t>(std::count(outcome.stand_ins.begin(), outcome.stand_ins.end(), s));
   }
   for (std::size_t i = 0; wanted.stand_ins && i < outcome.stand_ins.size(); ++i)
-    result.stand_ins[std::size_t{f} * batch.capacity + i] = outcome.stand_ins[i].value_or(CROWD_NMS_NONE);
+    result.stand_ins[std::size_t{f} * batch.capacity + i] = outcome.stand_ins[i];
   CrowdNmsReport& report = result.reports[f];
   report.invalid = outcome.invalid;
   report.below_threshold = outcome.below;
@@ -239,7 +242,7 @@ Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted
     if (params.method == CROWD_NMS_PAPER)
       n = std::min(n, side_of_b(params, batch.capacity));
     for (std::uint32_t i = n; wanted.stand_ins && i < std::min(given, batch.capacity); ++i)
-      result.stand_ins[std::size_t{f} * batch.capacity + i] = CROWD_NMS_NONE;
+      result.stand_ins[std::size_t{f} * batch.capacity + i] = CROWD_NMS_REJECTED;
     const FrameView frame = {batch.all.boxes.data() + first, batch.all.scores.data() + first,
                              batch.with_classes ? batch.all.classes.data() + first : nullptr, n};
     result.reports[f] = {};

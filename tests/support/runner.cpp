@@ -89,9 +89,10 @@ testing::AssertionResult differs(const char* what, std::size_t frame, std::size_
                                  std::uint32_t actual, const Batch& batch, std::size_t box) {
   auto failure = testing::AssertionFailure();
   const auto named = [](std::uint32_t value) {
-    return value == CROWD_NMS_NONE      ? std::string("none")
-           : value == Result::untouched ? std::string("untouched")
-                                        : std::to_string(value);
+    return value == CROWD_NMS_NONE       ? std::string("none")
+           : value == CROWD_NMS_REJECTED ? std::string("rejected")
+           : value == Result::untouched  ? std::string("untouched")
+                                         : std::to_string(value);
   };
   failure << what << '[' << at << "] of frame " << frame << " is " << named(actual) << ", expected " << named(expected);
   const std::size_t first = batch.offsets.empty() ? frame * batch.capacity : batch.offsets[frame];

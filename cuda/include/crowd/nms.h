@@ -118,8 +118,11 @@ typedef enum {
   CROWD_NMS_BACKEND_CUDA
 } CrowdNmsBackend;
 
-/** The stand-in of a candidate that nobody stands for. */
+/** The stand-in of a suppressed candidate that overlaps no survivor (map-reduce, paper). */
 #define CROWD_NMS_NONE UINT32_C(0xffffffff)
+
+/** The stand-in of a candidate that was not considered: invalid, below the score threshold, or (paper) beyond D_max. */
+#define CROWD_NMS_REJECTED UINT32_C(0xfffffffe)
 
 /** Most candidates a call can hold: frames * capacity. */
 #define CROWD_NMS_MAX_TOTAL UINT32_C(0x7fffffff)
@@ -183,9 +186,8 @@ typedef struct {
   uint32_t *members;       /**< NULL, or [frames * max_survivors]: how many candidates the survivor at the same place
                                 stands for, itself included */
   uint32_t *stand_ins;     /**< NULL, or [frames * capacity]: for candidate i of frame f, at f * capacity + i, the index
-                                of the best-ranked survivor that overlaps it; itself if it survives; CROWD_NMS_NONE if
-                                it is not valid, or (map-reduce, paper) no survivor overlaps it, or (paper) it is beyond
-                                D_max. A stand-in may be a clipped survivor. Entries past the frame's count are left as
+                                of the best-ranked survivor that overlaps it; itself if it survives; CROWD_NMS_NONE or
+                                CROWD_NMS_REJECTED if no survivor does. A stand-in may be a clipped survivor. Entries past the frame's count are left as
                                 they were */
   CrowdNmsReport *reports; /**< [frames] */
   uint32_t max_survivors;  /**< room per frame in `survivors`; the best-ranked ones are written. May be 0: just count */

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/carver.hpp"
 #include "kernels/direct/reduce_frame.cuh"
 
 namespace crowd {

@@ -112,7 +112,7 @@ __device__ inline void write_stand_ins(const View& view, std::uint32_t ranked) {
   for (std::uint32_t i = threadIdx.x; i < view.n; i += blockDim.x) {
     view.memory.members[i] = 0;
     if (to)
-      to[i] = CROWD_NMS_NONE;
+      to[i] = CROWD_NMS_REJECTED;
   }
   __syncthreads();
   for (std::uint32_t base = 0; base < ranked; base += blockDim.x) {
@@ -130,11 +130,10 @@ __device__ inline void write_stand_ins(const View& view, std::uint32_t ranked) {
       if (static_cast<int>(threadIdx.x % 32) == whose && found != nobody)
         stand_in = found;
     }
-    if (stand_in != CROWD_NMS_NONE) {
+    if (stand_in != CROWD_NMS_NONE)
       atomicAdd(&view.memory.members[stand_in], 1u);
-      if (to)
-        to[row.index()] = stand_in;
-    }
+    if (to && rank < ranked)
+      to[row.index()] = stand_in;
   }
   __syncthreads();
 }

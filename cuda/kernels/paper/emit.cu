@@ -67,7 +67,7 @@ __global__ void find_stand_ins(Frames frames, Scratch scratch, StandInRule rule,
   const std::size_t slot = frames.slot(frame);
   if (i >= frames.size(frame)) {
     if (lane == 0 && stand_ins)
-      stand_ins[slot + i] = CROWD_NMS_NONE;
+      stand_ins[slot + i] = CROWD_NMS_REJECTED;
     return;
   }
   const float4 b = frames.boxes[frames.input(frame) + i];

@@ -4,6 +4,8 @@
 // Oro et al. 2020, Algorithms 1 (MAPKERNEL) and 2 (REDUCEKERNEL), as written: the matrix B of D_max x D_max bytes, all
 // ones at first, k partitions of a row, D_max / k threads a block.
 
+#include "core/call.hpp"
+#include "core/carver.hpp"
 #include "core/paper_rule.hpp"
 #include "kernels/frames.cuh"
 #include "kernels/tuning.hpp"

@@ -3,6 +3,7 @@
 //
 // The launches of the staged path.
 
+#include "core/carver.hpp"
 #include "kernels/launch.cuh"
 #include "kernels/staged/staged.cuh"
 

@@ -6,6 +6,7 @@
 // their fates. What the stages share is here.
 #pragma once
 
+#include "core/carver.hpp"
 #include "kernels/frames.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/near.cuh"

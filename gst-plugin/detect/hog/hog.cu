@@ -10,13 +10,13 @@
 #include <tuple>
 #include <utility>
 
-#include "core/internal.hpp"
 #include "detect/hog/hog.hpp"
 #include "detect/hog/hog_kernels.cuh"
 #include "detect/hog/hog_levels.hpp"
 #include "gpu/cudamemory.hpp"
 #include "gpu/cudareport.hpp"
 #include "gpu/launchgraphs.hpp"
+#include "gpu/memorylayout.hpp"
 
 namespace crowd::hog {
 
@@ -55,8 +55,8 @@ struct Upload {
 };
 
 template <typename T>
-const T* take_table(Carver& carver, const std::vector<T>& table, std::vector<Upload>& uploads) {
-  T* const to = carver.take<T>(table.size());
+const T* take_table(MemoryLayout& layout, const std::vector<T>& table, std::vector<Upload>& uploads) {
+  T* const to = layout.place<T>(table.size());
   uploads.push_back({table.data(), to, table.size() * sizeof(T)});
   return to;
 }
@@ -75,41 +75,41 @@ std::vector<float4> reordered(const std::vector<float>& detector) {
   return ordered;
 }
 
-Works take_works(Carver& carver, const Plan& plan, const std::vector<float4>& coefficients,
+Works take_works(MemoryLayout& layout, const Plan& plan, const std::vector<float4>& coefficients,
                  std::vector<Upload>& uploads) {
   Works works;
   works.zoom.zoom = plan.zoom;
-  works.zoom.x = take_table(carver, plan.zoom_x, uploads);
-  works.zoom.y = take_table(carver, plan.zoom_y, uploads);
-  works.zoom.weights = take_table(carver, plan.zoom_weights, uploads);
+  works.zoom.x = take_table(layout, plan.zoom_x, uploads);
+  works.zoom.y = take_table(layout, plan.zoom_y, uploads);
+  works.zoom.weights = take_table(layout, plan.zoom_weights, uploads);
   // Taps at the edges name a pixel beyond it, without weight.
   const auto image_rows = static_cast<std::size_t>(plan.zoom.height) + 1;
-  works.zoom.image = carver.take<std::uint8_t>(image_rows * static_cast<std::size_t>(plan.zoom.pitch));
-  works.blocks = {take_table(carver, plan.levels, uploads),
-                  take_table(carver, plan.planes, uploads),
-                  take_table(carver, plan.block_tiles, uploads),
+  works.zoom.image = layout.place<std::uint8_t>(image_rows * static_cast<std::size_t>(plan.zoom.pitch));
+  works.blocks = {take_table(layout, plan.levels, uploads),
+                  take_table(layout, plan.planes, uploads),
+                  take_table(layout, plan.block_tiles, uploads),
                   static_cast<std::uint32_t>(plan.block_tiles.size()),
-                  take_table(carver, plan.level_taps, uploads),
+                  take_table(layout, plan.level_taps, uploads),
                   works.zoom.image,
                   plan.zoom.pitch,
-                  carver.take<float>(plan.values)};
+                  layout.place<float>(plan.values)};
   works.scores.levels = works.blocks.levels;
   works.scores.planes = works.blocks.planes;
-  works.scores.tiles = take_table(carver, plan.score_tiles, uploads);
+  works.scores.tiles = take_table(layout, plan.score_tiles, uploads);
   works.scores.tile_count = static_cast<std::uint32_t>(plan.score_tiles.size());
-  works.scores.coefficients = take_table(carver, coefficients, uploads);
+  works.scores.coefficients = take_table(layout, coefficients, uploads);
   works.scores.values = works.blocks.values;
-  works.scores.scores = carver.take<float>(plan.windows);
+  works.scores.scores = layout.place<float>(plan.windows);
   WindowsWork& windows = works.windows;
   windows.levels = works.blocks.levels;
   windows.level_count = static_cast<std::uint32_t>(plan.levels.size());
-  windows.ranges = take_table(carver, plan.ranges, uploads);
+  windows.ranges = take_table(layout, plan.ranges, uploads);
   windows.scores = works.scores.scores;
   windows.windows = plan.windows;
   windows.chunk = std::max(least_chunk, (plan.windows + most_chunks - 1) / most_chunks);
   windows.chunks = (plan.windows + windows.chunk - 1) / windows.chunk;
-  windows.found = carver.take<std::uint32_t>(most_chunks);
-  windows.hits = carver.take<std::uint32_t>(plan.windows);
+  windows.found = layout.place<std::uint32_t>(most_chunks);
+  windows.hits = layout.place<std::uint32_t>(plan.windows);
   return works;
 }
 
@@ -232,7 +232,7 @@ DeviceReport DeviceFinder::prepare(int width, int height, const Search& search) 
 DeviceReport DeviceFinder::prepare(const Task& task, const Plan& plan) {
   const std::vector<float4> coefficients = reordered(detector_);
   std::vector<Upload> uploads;
-  Carver sizes(nullptr, alignment);
+  MemoryLayout sizes(nullptr, alignment);
   take_works(sizes, plan, coefficients, uploads);
   cuda::DeviceMemory memory;
   if (const cudaError_t error = cuda::allocate(memory, sizes.bytes()); error != cudaSuccess)
@@ -241,8 +241,8 @@ DeviceReport DeviceFinder::prepare(const Task& task, const Plan& plan) {
   if (const cudaError_t error = cudaMemsetAsync(memory.get(), 0, sizes.bytes(), nullptr); error != cudaSuccess)
     return report_of(uploading, error);
   uploads.clear();
-  Carver carver(memory.get(), alignment);
-  Works works = take_works(carver, plan, coefficients, uploads);
+  MemoryLayout layout(memory.get(), alignment);
+  Works works = take_works(layout, plan, coefficients, uploads);
   works.scores.bias = detector_[detector_size];
   works.scores.win_stride = static_cast<std::uint32_t>(task.search.win_stride);
   if (const cudaError_t error = upload_all(uploads); error != cudaSuccess)

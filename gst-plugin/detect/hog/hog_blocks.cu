@@ -10,7 +10,7 @@
 // lower half of one row of blocks and the upper half of the next.
 
 #include "detect/hog/hog_kernels.cuh"
-#include "kernels/launch.cuh"
+#include "gpu/launch.cuh"
 
 namespace crowd::hog {
 
@@ -241,7 +241,7 @@ __device__ void store_blocks(const Plane& plane, unsigned first_column, unsigned
 
 __global__ void __launch_bounds__(threads) blocks_kernel(BlocksWork work) {
   __shared__ Shared shared;
-  await_previous();
+  cuda::pdl_wait();
   const Tile tile = work.tiles[blockIdx.x];
   const Plane plane = work.planes[tile.plane];
   const Level level = work.levels[plane.level];
@@ -267,7 +267,7 @@ __global__ void __launch_bounds__(threads) blocks_kernel(BlocksWork work) {
 }  // namespace
 
 void launch_blocks(const BlocksWork& work, cudaStream_t stream) {
-  launch_early(blocks_kernel, stream, {{work.tile_count, 1, 1}, threads}, work);
+  cuda::launch_pdl(blocks_kernel, stream, {work.tile_count, 1, 1}, threads, work);
 }
 
 }  // namespace crowd::hog

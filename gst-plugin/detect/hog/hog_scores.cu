@@ -7,7 +7,7 @@
 // the end.
 
 #include "detect/hog/hog_kernels.cuh"
-#include "kernels/launch.cuh"
+#include "gpu/launch.cuh"
 
 namespace crowd::hog {
 
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(threads) scores_kernel(ScoresWork work) {
   __shared__ Shared shared;
   for (unsigned i = threadIdx.x; i < coefficient_quads; i += threads)
     shared.coefficients[i] = work.coefficients[i];
-  await_previous();
+  cuda::pdl_wait();
   const Tile tile = work.tiles[blockIdx.x];
   const Plane plane = work.planes[tile.plane];
   const unsigned column = tile.column * score_tile_columns + threadIdx.x;
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(threads) scores_kernel(ScoresWork work) {
 }  // namespace
 
 void launch_scores(const ScoresWork& work, cudaStream_t stream) {
-  launch_early(scores_kernel, stream, {{work.tile_count, 1, 1}, threads}, work);
+  cuda::launch_pdl(scores_kernel, stream, {work.tile_count, 1, 1}, threads, work);
 }
 
 }  // namespace crowd::hog

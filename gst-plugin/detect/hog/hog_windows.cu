@@ -6,7 +6,7 @@
 // listed, and one block of threads picks the best.
 
 #include "detect/hog/hog_kernels.cuh"
-#include "kernels/launch.cuh"
+#include "gpu/launch.cuh"
 
 namespace crowd::hog {
 
@@ -44,7 +44,7 @@ __device__ void place(const WindowsWork& work, std::uint32_t at, std::uint32_t w
 
 __global__ void __launch_bounds__(threads) count_kernel(WindowsWork work) {
   __shared__ std::uint32_t found;
-  await_previous();
+  cuda::pdl_wait();
   if (threadIdx.x == 0)
     found = 0;
   __syncthreads();
@@ -98,7 +98,7 @@ __device__ Ranked add_up(const WindowsWork& work) {
 
 __global__ void __launch_bounds__(threads) place_kernel(WindowsWork work) {
   __shared__ unsigned warps[threads / warp_size];
-  await_previous();
+  cuda::pdl_wait();
   const Ranked chunk = add_up(work);
   if (blockIdx.x == 0 && threadIdx.x == 0)
     *work.out.count = chunk.all;
@@ -160,7 +160,7 @@ __device__ Limit find_limit(const WindowsWork& work, std::uint32_t hits) {
 
 __global__ void __launch_bounds__(picking_threads) pick_kernel(WindowsWork work) {
   __shared__ unsigned warps[picking_threads / warp_size];
-  await_previous();
+  cuda::pdl_wait();
   const std::uint32_t hits = *work.out.count;
   if (hits <= work.out.capacity || work.out.capacity == 0)
     return;
@@ -186,9 +186,9 @@ __global__ void __launch_bounds__(picking_threads) pick_kernel(WindowsWork work)
 
 void launch_windows(const WindowsWork& work, cudaStream_t stream) {
   const dim3 chunks{work.chunks ? work.chunks : 1, 1, 1};
-  launch_early(count_kernel, stream, {chunks, threads}, work);
-  launch_early(place_kernel, stream, {chunks, threads}, work);
-  launch_early(pick_kernel, stream, {{1, 1, 1}, picking_threads}, work);
+  cuda::launch_pdl(count_kernel, stream, chunks, threads, work);
+  cuda::launch_pdl(place_kernel, stream, chunks, threads, work);
+  cuda::launch_pdl(pick_kernel, stream, {1, 1, 1}, picking_threads, work);
 }
 
 }  // namespace crowd::hog

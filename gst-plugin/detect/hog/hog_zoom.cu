@@ -4,7 +4,7 @@
 // cv::resize() of 8-bit grey as OpenCV 4.6 does it, to the bit, of a frame whose luma is taken as cv::cvtColor() would.
 
 #include "detect/hog/hog_kernels.cuh"
-#include "kernels/launch.cuh"
+#include "gpu/launch.cuh"
 
 namespace crowd::hog {
 
@@ -51,7 +51,7 @@ __device__ int whole(const DeviceImage& frame, int factor, const ZoomTap& x, con
 }
 
 __global__ void __launch_bounds__(threads) zoom_kernel(ZoomWork work) {
-  await_previous();
+  cuda::pdl_wait();
   const Zoom zoom = work.zoom;
   const unsigned at = blockIdx.x * threads + threadIdx.x;
   const auto y = static_cast<int>(at / static_cast<unsigned>(zoom.width));
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(threads) zoom_kernel(ZoomWork work) {
 
 void launch_zoom(const ZoomWork& work, cudaStream_t stream) {
   const auto pixels = static_cast<unsigned>(work.zoom.width) * static_cast<unsigned>(work.zoom.height);
-  launch_early(zoom_kernel, stream, {{ceil_div(pixels, threads), 1, 1}, threads}, work);
+  cuda::launch_pdl(zoom_kernel, stream, {(pixels + threads - 1) / threads, 1, 1}, threads, work);
 }
 
 }  // namespace crowd::hog

@@ -16,7 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/host_device.hpp"
+#include "base/host_device.hpp"
 
 namespace crowd::draw {
 

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/host_device.hpp"
+#include "base/host_device.hpp"
 #include "overlay/draw/font.hpp"
 
 namespace crowd::draw {

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "core/host_device.hpp"
+#include "base/host_device.hpp"
 #include "overlay/draw/geometry.hpp"
 
 namespace crowd::draw {

@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "base/confidence.hpp"
-#include "core/host_device.hpp"
+#include "base/host_device.hpp"
 #include "overlay/draw/utf8.hpp"
 
 namespace crowd::draw {

@@ -1,19 +1,15 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the files of the library share and its users do not see.
+// The arguments of a call: what can be checked and worked out without reading the arrays.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "crowd/nms.h"
 
 namespace crowd {
-
-/// Stores the reason for crowd_nms_last_error() of this thread and returns `status`. Truncates at 511 bytes.
-[[gnu::format(printf, 2, 3)]] CrowdNmsStatus fail(CrowdNmsStatus status, const char* format, ...);
 
 /// The number in an enumeration that a caller may have written anything into; loading that as one would be undefined.
 template <typename Enumeration>
@@ -43,28 +39,5 @@ constexpr std::uint64_t paper_side(const CrowdNmsParams& params, std::uint32_t c
   const std::uint64_t k = params.paper_k;
   return capacity ? (capacity + k - 1) / k * k : k;
 }
-
-/// Carves a workspace into aligned arrays. The same carving with a null base computes the size needed, so that size
-/// query and use cannot drift apart.
-class Carver {
- public:
-  Carver(void* base, std::size_t alignment) : base_(static_cast<std::byte*>(base)), alignment_(alignment) {}
-
-  template <typename T>
-  T* take(std::size_t count) {
-    T* array = base_ ? reinterpret_cast<T*>(base_ + bytes_) : nullptr;
-    bytes_ += (count * sizeof(T) + alignment_ - 1) / alignment_ * alignment_;
-    return array;
-  }
-
-  std::size_t bytes() const {
-    return bytes_;
-  }
-
- private:
-  std::byte* base_;
-  std::size_t alignment_;
-  std::size_t bytes_ = 0;
-};
 
 }  // namespace crowd

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "core/call.hpp"
+
+#include "core/failure.hpp"
+
+namespace crowd {
+
+CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
+                          const CrowdNmsSurvivors* survivors) {
+  if (const CrowdNmsStatus status = crowd_nms_params_check(params); status != CROWD_NMS_OK)
+    return status;
+  if (!candidates || !survivors)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "candidates and survivors must not be NULL");
+  if (!total_fits(candidates->frames, candidates->capacity))
+    return fail(CROWD_NMS_INVALID_ARGUMENT,
+                "%u frames of %u candidates are more than a call holds (%u): split the batch, or lower the capacity",
+                candidates->frames, candidates->capacity, CROWD_NMS_MAX_TOTAL);
+  if (!candidates->frames)
+    return CROWD_NMS_OK;
+  if (candidates->capacity && (!candidates->boxes || !candidates->scores))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "boxes and scores must not be NULL when capacity is %u",
+                candidates->capacity);
+  if (!survivors->reports)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "reports must not be NULL: one CrowdNmsReport per frame");
+  if (survivors->max_survivors && !survivors->survivors)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "survivors must not be NULL when max_survivors is %u",
+                survivors->max_survivors);
+  return CROWD_NMS_OK;
+}
+
+}  // namespace crowd
