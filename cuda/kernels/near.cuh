@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Who can overlap whom: the test of a pair without a division, how far apart two boxes that overlap can be, and the
-// grid of cells that makes boxes so near to each other easy to find. cuda/README.md has the proofs.
+// grid of cells that makes boxes so near to each other easy to find. cuda/PROOFS.md has the proofs.
 #pragma once
 
 #include "core/order.hpp"
