@@ -4,12 +4,36 @@
 #include <gst/gst.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <thread>
+#include <utility>
 
 #include "support.hpp"
 
+// Of the address sanitizer; null in other builds.
+extern "C" [[gnu::weak]] void __lsan_do_leak_check();
+
 namespace {
+
+std::ptrdiff_t count_threads() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+// A thread that ends while leaks are looked for may crash the sanitizer, and at the end of a process OpenCV's threads
+// do end. So leaks are looked for once before that, when threads have stopped to come and go.
+void look_for_leaks() {
+  using namespace std::chrono_literals;
+  std::ptrdiff_t before = 0, now = count_threads();
+  for (int tries = 0; before != now && tries < 100; tries++) {
+    std::this_thread::sleep_for(50ms);
+    before = std::exchange(now, count_threads());
+  }
+  __lsan_do_leak_check();
+}
 
 // The leaks tracer reports what is alive when gst_deinit() finalises it, and only to the log.
 void count_leak(GstDebugCategory* category, GstDebugLevel, const char*, const char*, int, GObject*,
@@ -47,5 +71,7 @@ int crowd::test::run_all_tests(int argc, char** argv) {
   gst_deinit();
   if (leaks)
     std::fprintf(stderr, "%u objects leaked; GST_LEAKS_TRACER_STACK_TRACE=1 says where they were made\n", leaks);
+  if (__lsan_do_leak_check)
+    look_for_leaks();
   return failed || leaks;
 }
