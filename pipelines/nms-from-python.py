@@ -39,6 +39,7 @@ class Params(ctypes.Structure):
         ("class_agnostic", c_uint32),
         ("paper_d_max", c_uint32),
         ("paper_k", c_uint32),
+        ("reserved", c_uint32 * 8),
     ]
 
 
@@ -51,6 +52,7 @@ class Candidates(ctypes.Structure):
         ("counts", POINTER(c_uint32)),
         ("frames", c_uint32),
         ("capacity", c_uint32),
+        ("reserved", c_void_p * 4),
     ]
 
 
@@ -68,6 +70,8 @@ class Survivors(ctypes.Structure):
         ("stand_ins", POINTER(c_uint32)),
         ("reports", POINTER(Report)),
         ("max_survivors", c_uint32),
+        ("flags", c_uint32),
+        ("reserved", c_void_p * 4),
     ]
 
 

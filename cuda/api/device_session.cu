@@ -226,9 +226,14 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
   const Outputs outputs =
       take_outputs(carver, static_cast<std::size_t>(candidates.frames) * candidates.capacity, candidates.frames);
   const CrowdNmsCandidates on_device{inputs.boxes,  inputs.scores,     inputs.classes, inputs.offsets,
-                                     inputs.counts, candidates.frames, fullest};
-  const CrowdNmsSurvivors mapped{outputs.survivors, survivors.members ? outputs.members : nullptr,
-                                 survivors.stand_ins ? outputs.stand_ins : nullptr, outputs.reports, room};
+                                     inputs.counts, candidates.frames, fullest,        {}};
+  const CrowdNmsSurvivors mapped{outputs.survivors,
+                                 survivors.members ? outputs.members : nullptr,
+                                 survivors.stand_ins ? outputs.stand_ins : nullptr,
+                                 outputs.reports,
+                                 room,
+                                 0,
+                                 {}};
   if (const CrowdNmsStatus status =
           crowd_nms_cuda(&params, &on_device, &mapped, workspace_.get(), workspace_bytes_, stream_.get());
       status != CROWD_NMS_OK)

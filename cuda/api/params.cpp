@@ -22,6 +22,7 @@ void crowd_nms_params_init(CrowdNmsParams* params) {
       .class_agnostic = 0,
       .paper_d_max = 0,
       .paper_k = 32,
+      .reserved = {},
   };
 }
 
@@ -42,6 +43,8 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
   if (p.pixel_offset > 1 || p.class_agnostic > 1)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "pixel_offset (%u) and class_agnostic (%u) must be 0 or 1", p.pixel_offset,
                 p.class_agnostic);
+  if (!crowd::all_zero(p.reserved))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, crowd::reserved_is_set, "params");
   if (p.method != CROWD_NMS_PAPER)
     return CROWD_NMS_OK;
   if (p.paper_d_max > crowd::paper_d_max_limit)
@@ -70,4 +73,8 @@ const char* crowd_nms_status_text(CrowdNmsStatus status) {
       return "the CUDA runtime reported an error";
   }
   return "unknown status";
+}
+
+uint32_t crowd_nms_version(void) {
+  return CROWD_NMS_VERSION;
 }

@@ -13,6 +13,10 @@ CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates
     return status;
   if (!candidates || !survivors)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "candidates and survivors must not be NULL");
+  if (!all_zero(candidates->reserved))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, reserved_is_set, "candidates");
+  if (survivors->flags || !all_zero(survivors->reserved))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, reserved_is_set, "survivors");
   if (!total_fits(candidates->frames, candidates->capacity))
     return fail(CROWD_NMS_INVALID_ARGUMENT,
                 "%u frames of %u candidates are more than a call holds (%u): split the batch, or lower the capacity",

@@ -4,8 +4,11 @@
 // The arguments of a call: what can be checked and worked out without reading the arrays.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "crowd/nms.h"
 
@@ -19,6 +22,14 @@ unsigned raw(const Enumeration& value) {
   std::memcpy(&bits, &value, sizeof bits);
   return bits;
 }
+
+/// What later versions give a meaning to.
+template <typename T, std::size_t size>
+bool all_zero(const T (&reserved)[size]) {
+  return std::all_of(std::begin(reserved), std::end(reserved), [](const T& value) { return value == T{}; });
+}
+constexpr char reserved_is_set[] =
+    "reserved fields of %s are not 0: set structs to 0 before filling them in, or use a library as new as the header";
 
 /// Checks everything about a call that can be checked without reading the arrays.
 CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/failure.hpp"
 #include "kernels/launch.cuh"
 
 namespace crowd {
@@ -27,6 +28,14 @@ Device ask(int device) {
 }
 
 }  // namespace
+
+CrowdNmsStatus status_of(const Call& call, const char* what) {
+  if (call.error == cudaSuccess)
+    return CROWD_NMS_OK;
+  (void)cudaGetLastError();
+  const bool no_gpu = call.error == cudaErrorNoDevice || call.error == cudaErrorInsufficientDriver;
+  return fail(no_gpu ? CROWD_NMS_NO_GPU : CROWD_NMS_CUDA_ERROR, "%s failed: %s", what, cudaGetErrorString(call.error));
+}
 
 Device current_device() {
   thread_local int known = -1;

@@ -102,6 +102,13 @@ struct Call {
   CrowdNmsSurvivors out;
   Scratch scratch;  ///< of method paper alone
   cudaStream_t stream;
+  mutable cudaError_t error = cudaSuccess;  ///< of the first launch that failed
+
+  /// cudaGetLastError() would take an error that is the application's.
+  void note(cudaError_t launched) const {
+    if (error == cudaSuccess)
+      error = launched;
+  }
 
   OverlapRule rule() const {
     return overlap_rule(params);

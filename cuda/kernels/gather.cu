@@ -83,6 +83,8 @@ CrowdNmsStatus check(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivo
   const bool wanted = candidates->frames && survivors->max_survivors;
   if (!gathered || (candidates->frames && !gathered->counts) || (wanted && (!gathered->boxes || !gathered->scores)))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "gathered must have boxes, scores and counts");
+  if (gathered && !all_zero(gathered->reserved))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, reserved_is_set, "gathered");
   if (gathered->members && !survivors->members)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "members can be gathered only if survivors has them");
   if (gathered->totals_copy && !gathered->totals)
@@ -117,10 +119,7 @@ CrowdNmsStatus crowd_nms_cuda_gather(const CrowdNmsCandidates* candidates, const
   Call call{};
   call.stream = stream;
   const std::uint32_t blocks = ceil_div(survivors->max_survivors, gather_threads);
-  (void)cudaGetLastError();
   launch_early(gather_survivors, call, {{blocks ? blocks : 1, candidates->frames, 1}, gather_threads},
                Gather{frames, candidates->frames, *survivors, *gathered});
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    return fail(CROWD_NMS_CUDA_ERROR, "launching the gathering of survivors failed: %s", cudaGetErrorString(error));
-  return CROWD_NMS_OK;
+  return status_of(call, "launching the gathering of survivors");
 }

@@ -37,20 +37,19 @@ __device__ inline void await_previous() {
 #endif
 }
 
-/// Launches a kernel that calls await_previous(). An error stays pending for the caller of the kernels to take.
+/// Launches a kernel that calls await_previous().
 template <typename Arguments>
-void launch_early(void (*kernel)(Arguments), cudaStream_t stream, const LaunchShape& shape,
-                  const Arguments& arguments) {
+void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape& shape, const Arguments& arguments) {
   constexpr std::size_t granted = 48 << 10;
   const Device device = current_device();
   if (shape.most_shared_bytes > granted)
-    (void)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(shape.most_shared_bytes));
+    call.note(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shape.most_shared_bytes)));
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;
   config.blockDim = {shape.threads, 1, 1};
   config.dynamicSmemBytes = shape.shared_bytes;
-  config.stream = stream;
+  config.stream = call.stream;
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[0].val.programmaticStreamSerializationAllowed = 1;
@@ -60,12 +59,22 @@ void launch_early(void (*kernel)(Arguments), cudaStream_t stream, const LaunchSh
   config.attrs = attributes;
   // Without the words in the kernels, nothing would hold them back.
   config.numAttrs = !device.hopper ? 0 : shape.cluster > 1 ? 2 : 1;
-  (void)cudaLaunchKernelEx(&config, kernel, arguments);
+  call.note(cudaLaunchKernelEx(&config, kernel, arguments));
 }
 
-template <typename Arguments>
-void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape& shape, const Arguments& arguments) {
-  launch_early(kernel, call.stream, shape, arguments);
+/// Whether all launches of a call went well; the reason is in crowd_nms_last_error(). Takes the error that the runtime
+/// keeps of a failed one, and nothing where there was none.
+CrowdNmsStatus status_of(const Call& call, const char* what);
+
+/// Launches a kernel after the one before it.
+template <typename... Parameters, typename... Arguments>
+void launch_after(void (*kernel)(Parameters...), const Call& call, dim3 grid, dim3 block,
+                  const Arguments&... arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = block;
+  config.stream = call.stream;
+  call.note(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
 }  // namespace crowd

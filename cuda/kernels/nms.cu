@@ -5,14 +5,13 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 
 #include "core/call.hpp"
 #include "core/carver.hpp"
 #include "core/failure.hpp"
 #include "core/floating_point.hpp"
 #include "kernels/frames.cuh"
+#include "kernels/launch.cuh"
 #include "kernels/tuning.hpp"
 
 namespace crowd {
@@ -22,6 +21,11 @@ namespace {
 constexpr std::size_t alignment = 256;
 constexpr std::uint32_t max_capacity = 1u << 20;
 constexpr std::uint32_t max_block = 1024;
+#if defined(CROWD_NMS_STAGED_ONLY)
+constexpr bool has_direct = false;  // a build of the tests: frames of every size take the staged path
+#else
+constexpr bool has_direct = true;
+#endif
 
 bool aligned(const void* pointer, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
@@ -66,25 +70,23 @@ void launch_paper_method(const Call& call, std::byte* scratch) {
   launch_rank(call);
   launch_survivors(call);
   // Without the stages before, the lists it would walk are whatever the workspace held.
-  if (cudaPeekAtLastError() == cudaSuccess)
+  if (call.error == cudaSuccess)
     launch_stand_ins(call);
 }
 
-bool staged_only() {
-  static const bool only = [] {
-    const char* path = std::getenv("CROWD_NMS_PATH");
-    return path && std::strcmp(path, "stages") == 0;
-  }();
-  return only;
+bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
 void launch(const Call& call, std::byte* workspace) {
-  if (!staged_only() && launch_direct(call, Carver(workspace, alignment))) {
-    if (cudaPeekAtLastError() == cudaSuccess)
+  if (has_direct && launch_direct(call, Carver(workspace, alignment))) {
+    // A device may refuse a launch of that shape, say for want of shared memory. The stages run on any; but a capture
+    // that a launch failed in stays broken.
+    if (call.error == cudaSuccess || is_captured(call.stream))
       return;
-    // A device may refuse a launch of that shape, say for want of shared memory. The stages run on any; an error that
-    // lasts comes back from them.
     (void)cudaGetLastError();
+    call.error = cudaSuccess;
   }
   launch_staged(call, Carver(workspace, alignment));
 }
@@ -125,17 +127,11 @@ std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, 
                      side < capacity ? side : capacity};
   const Scratch scratch = paper ? take_scratch(carver, frames, capacity) : Scratch{};
   const Call call{*params, batch, frames, *survivors, scratch, stream};
-  // What an earlier call of somebody else left behind is no failure of this one.
-  (void)cudaGetLastError();
   if (paper)
     launch_paper_method(call, static_cast<std::byte*>(workspace) + carver.bytes());
   else
     launch(call, static_cast<std::byte*>(workspace));
-  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
-    return fail(
-        error == cudaErrorNoDevice || error == cudaErrorInsufficientDriver ? CROWD_NMS_NO_GPU : CROWD_NMS_CUDA_ERROR,
-        "launching the kernels failed: %s", cudaGetErrorString(error));
-  return CROWD_NMS_OK;
+  return status_of(call, "launching the kernels");
 }
 
 }  // namespace

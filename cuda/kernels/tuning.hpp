@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Launch shapes of the CUDA backend. Results never depend on them. CROWD_NMS_PATH=stages in the environment sends every
-// frame of greedy and map-reduce down the staged path, whatever its size: an aid for tests.
+// Launch shapes of the CUDA backend. Results never depend on them.
 #pragma once
 
 namespace crowd::tuning {

@@ -142,6 +142,7 @@ CrowdNmsStatus NmsEngine::run(const Config& config, const meta::Candidates& cand
       .counts = &candidates.count,
       .frames = 1,
       .capacity = n,
+      .reserved = {},
   };
   const CrowdNmsSurvivors output = {
       .survivors = survivors_.data(),
@@ -149,6 +150,8 @@ CrowdNmsStatus NmsEngine::run(const Config& config, const meta::Candidates& cand
       .stand_ins = with_stand_ins ? stand_ins_.data() : nullptr,
       .reports = &result.report,
       .max_survivors = std::min(max_survivors, n),
+      .flags = 0,
+      .reserved = {},
   };
   if (with_stand_ins)
     std::fill_n(stand_ins_.begin(), n, CROWD_NMS_REJECTED);

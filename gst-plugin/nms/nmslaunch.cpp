@@ -4,7 +4,6 @@
 #include "nms/nmslaunch.hpp"
 
 #include <cstring>
-#include <tuple>
 #include <type_traits>
 
 namespace crowd {
@@ -20,15 +19,12 @@ bool same(const T& a, const T& b) {
 
 bool LaunchKey::operator==(const LaunchKey& other) const {
   static_assert(std::has_unique_object_representations_v<CrowdNmsCandidates> &&
+                std::has_unique_object_representations_v<CrowdNmsSurvivors> &&
                 std::has_unique_object_representations_v<CrowdNmsGathered>);
-  // What is added to either of these does not compile until it is compared here.
+  // What is added to a key does not compile until it is compared here.
   const auto& [its_params, its_candidates, its_survivors, its_gathered] = other;
-  const auto outputs = [](const CrowdNmsSurvivors& of) {
-    const auto& [indices, members, stand_ins, reports, max_survivors] = of;
-    return std::tuple(indices, members, stand_ins, reports, max_survivors);
-  };
-  return same(params, its_params) && same(candidates, its_candidates) && same(gathered, its_gathered) &&
-         outputs(survivors) == outputs(its_survivors);
+  return same(params, its_params) && same(candidates, its_candidates) && same(survivors, its_survivors) &&
+         same(gathered, its_gathered);
 }
 
 CrowdNmsStatus enqueue(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CUstream_st* stream) {

@@ -57,14 +57,19 @@ class Ours {
  public:
   Ours(const CrowdNmsParams& params, const Boxes& set, bool stand_ins)
       : params_(params),
-        candidates_{set.boxes.data(), set.scores.data(), nullptr, nullptr, nullptr, 1, set.size()},
+        candidates_{set.boxes.data(), set.scores.data(), nullptr, nullptr, nullptr, 1, set.size(), {}},
         survivors_(set.size()),
         stand_ins_(set.size()),
         members_(set.size()),
         bytes_(crowd_nms_cpu_workspace_bytes(&params, 1, set.size())),
         workspace_(std::aligned_alloc(64, bytes_), std::free),
-        outputs_{survivors_.data(), stand_ins ? members_.data() : nullptr, stand_ins ? stand_ins_.data() : nullptr,
-                 &report_, set.size()} {}
+        outputs_{survivors_.data(),
+                 stand_ins ? members_.data() : nullptr,
+                 stand_ins ? stand_ins_.data() : nullptr,
+                 &report_,
+                 set.size(),
+                 0,
+                 {}} {}
 
   Ours(const Ours&) = delete;  // outputs_ points here
 

@@ -167,9 +167,9 @@ TEST(gather, hands_out_survivors_as_boxes) {
     const CrowdNmsCandidates candidates = it.batch.candidates();
     Result results = found;
     const CrowdNmsSurvivors survivors = results.outputs(it.wanted);
-    const CrowdNmsGathered gathered = {out.boxes.data(),   out.scores.data(), out.classes.data(),
-                                       out.members.data(), out.counts.data(), out.candidates.data(),
-                                       out.reports.data(), &out.totals,       &out.totals_copy};
+    const CrowdNmsGathered gathered = {
+        out.boxes.data(),      out.scores.data(),  out.classes.data(), out.members.data(), out.counts.data(),
+        out.candidates.data(), out.reports.data(), &out.totals,        &out.totals_copy,   {}};
     for (int twice = 0; twice < 2; ++twice)
       ASSERT_EQ(crowd_nms_cuda_gather(&candidates, &survivors, &gathered, nullptr), CROWD_NMS_OK)
           << crowd_nms_last_error();

@@ -228,7 +228,7 @@ void ask_for_sizes(const CrowdNmsParams& params, std::uint32_t frames, std::uint
   const std::size_t bytes = crowd_nms_cpu_workspace_bytes(&params, frames, capacity);
   require(legal || bytes == 0, "illegal parameters need no workspace");
   require(bytes <= (std::uint64_t{capacity} + 64) * 64 + 4096, "a workspace takes at most 64 bytes a candidate");
-  const CrowdNmsCandidates none = {nullptr, nullptr, nullptr, nullptr, nullptr, frames, capacity};
+  const CrowdNmsCandidates none = {nullptr, nullptr, nullptr, nullptr, nullptr, frames, capacity, {}};
   const CrowdNmsSurvivors nowhere = {};
   if (frames > 0)
     require_refusal(crowd_nms_cpu(&params, &none, &nowhere, nullptr, 0));

@@ -10,17 +10,17 @@ GREEDY, MAP_REDUCE, PAPER = range(3)
 class Params(c.Structure):
     _fields_ = [("method", c.c_int), ("metric", c.c_int), ("comparator", c.c_int), ("pixel_offset", c.c_uint32),
                 ("overlap_threshold", c.c_double), ("score_threshold", c.c_float), ("class_agnostic", c.c_uint32),
-                ("paper_d_max", c.c_uint32), ("paper_k", c.c_uint32)]
+                ("paper_d_max", c.c_uint32), ("paper_k", c.c_uint32), ("reserved", c.c_uint32 * 8)]
 
 
 class Candidates(c.Structure):
     _fields_ = [(name, c.c_void_p) for name in ("boxes", "scores", "classes", "offsets", "counts")] + [
-        ("frames", c.c_uint32), ("capacity", c.c_uint32)]
+        ("frames", c.c_uint32), ("capacity", c.c_uint32), ("reserved", c.c_void_p * 4)]
 
 
 class Survivors(c.Structure):
     _fields_ = [(name, c.c_void_p) for name in ("survivors", "members", "stand_ins", "reports")] + [
-        ("max_survivors", c.c_uint32)]
+        ("max_survivors", c.c_uint32), ("flags", c.c_uint32), ("reserved", c.c_void_p * 4)]
 
 
 REPORT_FIELDS = 6  # uint32 each: candidates, overflow, invalid, below_threshold, survivors, clipped

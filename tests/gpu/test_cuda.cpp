@@ -118,9 +118,15 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
                                            batch.offsets.empty() ? nullptr : offsets.as<std::uint32_t>(),
                                            batch.counts.empty() ? nullptr : counts.as<std::uint32_t>(),
                                            batch.frames,
-                                           batch.capacity};
-    const CrowdNmsSurvivors kept = {survivors.as<std::uint32_t>(), members.as<std::uint32_t>(), nullptr,
-                                    reports.as<CrowdNmsReport>(), it.wanted.max_survivors};
+                                           batch.capacity,
+                                           {}};
+    const CrowdNmsSurvivors kept = {survivors.as<std::uint32_t>(),
+                                    members.as<std::uint32_t>(),
+                                    nullptr,
+                                    reports.as<CrowdNmsReport>(),
+                                    it.wanted.max_survivors,
+                                    0,
+                                    {}};
     const DeviceBytes out_boxes{std::span(std::as_const(out.boxes))}, out_scores{std::span(std::as_const(out.scores))};
     const DeviceBytes out_classes{std::span(std::as_const(out.classes))},
         out_members{std::span(std::as_const(out.members))};
@@ -129,10 +135,11 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
     const DeviceBytes out_reports{std::span(std::as_const(out.reports))};
     const DeviceBytes totals{std::span<const CrowdNmsTotals>(&out.totals, 1)},
         totals_copy{std::span<const CrowdNmsTotals>(&out.totals_copy, 1)};
-    const CrowdNmsGathered gathered = {
-        out_boxes.as<CrowdNmsBox>(),      out_scores.as<float>(),         out_classes.as<std::int32_t>(),
-        out_members.as<std::uint32_t>(),  out_counts.as<std::uint32_t>(), out_candidates.as<std::uint32_t>(),
-        out_reports.as<CrowdNmsReport>(), totals.as<CrowdNmsTotals>(),    totals_copy.as<CrowdNmsTotals>()};
+    const CrowdNmsGathered gathered = {out_boxes.as<CrowdNmsBox>(),      out_scores.as<float>(),
+                                       out_classes.as<std::int32_t>(),   out_members.as<std::uint32_t>(),
+                                       out_counts.as<std::uint32_t>(),   out_candidates.as<std::uint32_t>(),
+                                       out_reports.as<CrowdNmsReport>(), totals.as<CrowdNmsTotals>(),
+                                       totals_copy.as<CrowdNmsTotals>(), {}};
     for (int twice = 0; twice < 2; ++twice)
       ASSERT_EQ(crowd_nms_cuda_gather(&candidates, &kept, &gathered, nullptr), CROWD_NMS_OK) << crowd_nms_last_error();
     expect_cuda(cudaDeviceSynchronize(), "gathering");
@@ -247,8 +254,8 @@ TEST(Cuda, refuses_a_small_or_misaligned_workspace) {
   const std::size_t bytes = crowd_nms_cuda_workspace_bytes(&params, 1, 100);
   const DeviceBytes memory(bytes + 256);
   const DeviceBytes boxes(100 * sizeof(CrowdNmsBox)), scores(400), survivors(400), report(sizeof(CrowdNmsReport));
-  const CrowdNmsCandidates in{boxes.as<CrowdNmsBox>(), scores.as<float>(), nullptr, nullptr, nullptr, 1, 100};
-  const CrowdNmsSurvivors out{survivors.as<std::uint32_t>(), nullptr, nullptr, report.as<CrowdNmsReport>(), 100};
+  const CrowdNmsCandidates in{boxes.as<CrowdNmsBox>(), scores.as<float>(), nullptr, nullptr, nullptr, 1, 100, {}};
+  const CrowdNmsSurvivors out{survivors.as<std::uint32_t>(), nullptr, nullptr, report.as<CrowdNmsReport>(), 100, 0, {}};
   EXPECT_EQ(crowd_nms_cuda(&params, &in, &out, memory.as<void>(), bytes - 1, nullptr), CROWD_NMS_WORKSPACE_TOO_SMALL);
   EXPECT_EQ(crowd_nms_cuda(&params, &in, &out, memory.as<std::byte>() + 8, bytes, nullptr), CROWD_NMS_INVALID_ARGUMENT);
 }

@@ -29,8 +29,8 @@ struct Call {
   alignas(64) std::byte workspace[16384];
   void* at = workspace;
   std::size_t bytes = sizeof workspace;
-  CrowdNmsCandidates candidates = {box, scores, nullptr, nullptr, nullptr, 1, 2};
-  CrowdNmsSurvivors survivors = {indices, nullptr, nullptr, &report, 2};
+  CrowdNmsCandidates candidates = {box, scores, nullptr, nullptr, nullptr, 1, 2, {}};
+  CrowdNmsSurvivors survivors = {indices, nullptr, nullptr, &report, 2, 0, {}};
 
   CrowdNmsStatus run() {
     return crowd_nms_cpu(&params, &candidates, &survivors, at, bytes);
@@ -142,7 +142,7 @@ TEST(Call, without_frames_needs_nothing) {
 TEST(Call, without_capacity_only_counts) {
   Call call;
   const std::uint32_t count = 5;
-  call.candidates = {nullptr, nullptr, nullptr, nullptr, &count, 1, 0};
+  call.candidates = {nullptr, nullptr, nullptr, nullptr, &count, 1, 0, {}};
   EXPECT_EQ(call.run(), CROWD_NMS_OK) << crowd_nms_last_error();
   EXPECT_EQ(call.report, (CrowdNmsReport{5, 5, 0, 0, 0, 0}));
 }
@@ -186,6 +186,40 @@ TEST(UnknownEnumerator, is_refused_by_everything_that_takes_it) {
   expect_refused_everywhere(metric, "metric 77");
   comparator.params.comparator = static_cast<CrowdNmsComparator>(77);
   expect_refused_everywhere(comparator, "comparator 77");
+}
+
+TEST(ReservedField, is_refused_where_it_is_set) {
+  Call params;
+  params.params.reserved[7] = 1;
+  expect_refused_everywhere(params, "reserved fields of params");
+  Call candidates;
+  candidates.candidates.reserved[3] = &candidates;
+  EXPECT_EQ(candidates.run(), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("reserved fields of candidates"));
+  Call survivors, flags;
+  survivors.survivors.reserved[0] = &survivors;
+  EXPECT_EQ(survivors.run(), CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("reserved fields of survivors"));
+  flags.survivors.flags = 1;
+  EXPECT_EQ(flags.run(), CROWD_NMS_INVALID_ARGUMENT);
+}
+
+TEST(Version, of_the_library_is_that_of_its_header) {
+  EXPECT_EQ(crowd_nms_version(), CROWD_NMS_VERSION);
+  EXPECT_LT(CROWD_NMS_VERSION_NUMBER(0, 1, 999), CROWD_NMS_VERSION_NUMBER(0, 2, 0));
+  EXPECT_LT(CROWD_NMS_VERSION_NUMBER(0, 999, 999), CROWD_NMS_VERSION_NUMBER(1, 0, 0));
+}
+
+// A struct that grew would break whoever was built before.
+TEST(Structs, keep_their_size) {
+  if (sizeof(void*) != 8)
+    GTEST_SKIP() << "sizes are those of 64 bits";
+  EXPECT_EQ(sizeof(CrowdNmsParams), 72u);
+  EXPECT_EQ(sizeof(CrowdNmsCandidates), 80u);
+  EXPECT_EQ(sizeof(CrowdNmsSurvivors), 72u);
+  EXPECT_EQ(sizeof(CrowdNmsReport), 24u);
+  EXPECT_EQ(sizeof(CrowdNmsTotals), 80u);
+  EXPECT_EQ(sizeof(CrowdNmsGathered), 104u);
 }
 
 TEST(NullArgument, is_refused) {

@@ -50,10 +50,10 @@ cat >library.c <<'C'
 int main(void) {
   const CrowdNmsBox boxes[] = {{0, 0, 10, 20}, {1, 1, 11, 21}, {40, 0, 50, 20}};
   const float scores[] = {0.5f, 0.9f, 0.1f};
-  const CrowdNmsCandidates candidates = {boxes, scores, NULL, NULL, NULL, 1, 3};
+  const CrowdNmsCandidates candidates = {.boxes = boxes, .scores = scores, .frames = 1, .capacity = 3};
   uint32_t kept[3];
   CrowdNmsReport report;
-  const CrowdNmsSurvivors survivors = {kept, NULL, NULL, &report, 3};
+  const CrowdNmsSurvivors survivors = {.survivors = kept, .reports = &report, .max_survivors = 3};
   CrowdNmsParams params;
   CrowdNmsSession *session;
   crowd_nms_params_init(&params);

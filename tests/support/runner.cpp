@@ -33,6 +33,7 @@ CrowdNmsCandidates Batch::candidates() const {
       .counts = counts.empty() ? nullptr : counts.data(),
       .frames = frames,
       .capacity = capacity,
+      .reserved = {},
   };
 }
 
@@ -56,6 +57,8 @@ CrowdNmsSurvivors Result::outputs(const Wanted& wanted) {
       .stand_ins = array(stand_ins),
       .reports = reports.data(),
       .max_survivors = wanted.max_survivors,
+      .flags = 0,
+      .reserved = {},
   };
 }
 

@@ -65,6 +65,13 @@
  *
  * Thread-safety: every function may be called from any thread at any time, as long as the calls in flight do not share
  * a workspace, an output or a session.
+ *
+ * ## Versions
+ *
+ * Since: 0.1, where nothing else is said. Structs keep their size: what later versions add takes the place of a
+ * `reserved` field, and 0 there asks for what this version does. A call with anything else in it is refused, so set
+ * structs to 0 before filling them in, as crowd_nms_params_init(), C's = {0} and designated initialisers do. Counts
+ * that later versions add come in structs of their own, so that CrowdNmsReport and CrowdNmsTotals stay as they are.
  */
 
 #ifndef CROWD_NMS_H
@@ -82,6 +89,18 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/** The version of this header. */
+#define CROWD_NMS_VERSION_MAJOR 0
+#define CROWD_NMS_VERSION_MINOR 1
+#define CROWD_NMS_VERSION_MICRO 0
+/** A version as one number, which grows with it. */
+#define CROWD_NMS_VERSION_NUMBER(major, minor, micro) ((major) * 1000000u + (minor) * 1000u + (micro))
+#define CROWD_NMS_VERSION \
+  CROWD_NMS_VERSION_NUMBER(CROWD_NMS_VERSION_MAJOR, CROWD_NMS_VERSION_MINOR, CROWD_NMS_VERSION_MICRO)
+
+/** CROWD_NMS_VERSION of the library that runs. */
+CROWD_NMS_API uint32_t crowd_nms_version(void);
 
 /** What a call ended with. crowd_nms_status_text() puts it in words. */
 typedef enum {
@@ -146,6 +165,7 @@ typedef struct {
                                       a multiple of paper_k. At most 65536 */
   uint32_t paper_k;              /**< method paper only: partitions of a row, a divisor of D_max, default 32. CUDA needs
                                       D_max / k <= 1024 */
+  uint32_t reserved[8];          /**< 0 */
 } CrowdNmsParams;
 
 /**
@@ -164,6 +184,7 @@ typedef struct {
   uint32_t frames;         /**< may be 0 */
   uint32_t capacity;       /**< most candidates of a frame; may be 0. It and frames * capacity are at most
                                 CROWD_NMS_MAX_TOTAL */
+  const void *reserved[4]; /**< NULL */
 } CrowdNmsCandidates;
 
 /**
@@ -191,6 +212,8 @@ typedef struct {
                                 they were */
   CrowdNmsReport *reports; /**< [frames] */
   uint32_t max_survivors;  /**< room per frame in `survivors`; the best-ranked ones are written. May be 0: just count */
+  uint32_t flags;          /**< 0 */
+  void *reserved[4];       /**< NULL. For what rules that move boxes or change scores will write */
 } CrowdNmsSurvivors;
 
 /** The defaults of DeepStream, torchvision and OpenCV users: greedy, IoU > 0.5, per class. */
@@ -263,6 +286,7 @@ typedef struct {
                                     share totals are ordered by the caller */
   CrowdNmsTotals *totals_copy; /**< NULL, or where the new totals are written as well, say mapped host memory. Each
                                     number is whole at any time; they need not be of one frame */
+  void *reserved[4];           /**< NULL */
 } CrowdNmsGathered;
 
 /**

@@ -5,6 +5,7 @@
 
 #include "core/paper_rule.hpp"
 #include "kernels/frames.cuh"
+#include "kernels/launch.cuh"
 #include "kernels/tuning.hpp"
 
 namespace crowd {
@@ -96,8 +97,8 @@ __global__ void find_stand_ins(Frames frames, Scratch scratch, StandInRule rule,
 
 void launch_survivors(const Call& call) {
   if (call.out.max_survivors)
-    write_survivors<<<call.grid(ceil_div(call.frames.capacity, tuning::warp_block)), tuning::warp_block, 0,
-                      call.stream>>>(call.frames, call.scratch, call.out);
+    launch_after(write_survivors, call, call.grid(ceil_div(call.frames.capacity, tuning::warp_block)),
+                 tuning::warp_block, call.frames, call.scratch, call.out);
 }
 
 void launch_stand_ins(const Call& call) {
@@ -105,11 +106,11 @@ void launch_stand_ins(const Call& call) {
     return;
   const std::uint32_t capacity = call.frames.capacity;
   const StandInRule rule{call.rule(), call.by_class(), call.params.method == CROWD_NMS_PAPER};
-  find_stand_ins<<<call.grid(ceil_div(capacity, tuning::warp_block / warp_size)), tuning::warp_block, 0, call.stream>>>(
-      call.frames, call.scratch, rule, call.out.stand_ins);
+  launch_after(find_stand_ins, call, call.grid(ceil_div(capacity, tuning::warp_block / warp_size)), tuning::warp_block,
+               call.frames, call.scratch, rule, call.out.stand_ins);
   if (call.out.members && call.out.max_survivors)
-    write_members<<<call.grid(ceil_div(capacity, tuning::warp_block)), tuning::warp_block, 0, call.stream>>>(
-        call.frames, call.scratch, call.out);
+    launch_after(write_members, call, call.grid(ceil_div(capacity, tuning::warp_block)), tuning::warp_block,
+                 call.frames, call.scratch, call.out);
 }
 
 }  // namespace crowd

@@ -7,6 +7,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/frames.cuh"
+#include "kernels/launch.cuh"
 #include "kernels/tuning.hpp"
 
 namespace crowd {
@@ -61,8 +62,8 @@ __global__ void __launch_bounds__(tuning::frame_block)
 }  // namespace
 
 void launch_collect(const Call& call) {
-  collect<<<call.grid(1), tuning::frame_block, 0, call.stream>>>(call.frames, call.scratch, call.out.reports,
-                                                                 call.out.max_survivors);
+  launch_after(collect, call, call.grid(1), tuning::frame_block, call.frames, call.scratch, call.out.reports,
+               call.out.max_survivors);
 }
 
 }  // namespace crowd

@@ -8,6 +8,7 @@
 #include "core/carver.hpp"
 #include "core/paper_rule.hpp"
 #include "kernels/frames.cuh"
+#include "kernels/launch.cuh"
 #include "kernels/tuning.hpp"
 
 namespace crowd {
@@ -77,12 +78,12 @@ void launch_paper(const Call& call, std::byte* scratch) {
   const Slots slots = take_slots(carver, side);
   const std::uint32_t tiles = ceil_div(slots.d_max, tuning::paper_tile);
   for (std::uint32_t frame = 0; frame < call.frame_count; ++frame) {
-    fill_slots<<<ceil_div(slots.d_max, tuning::warp_block), tuning::warp_block, 0, call.stream>>>(
-        call.frames, call.scratch, slots, frame);
-    cudaMemsetAsync(slots.b, 1, side * side, call.stream);
-    map<<<dim3(tiles, tiles), dim3(tuning::paper_tile, tuning::paper_tile), 0, call.stream>>>(slots,
-                                                                                              call.rule().threshold);
-    reduce<<<slots.d_max, slots.d_max / k, 0, call.stream>>>(call.frames, call.scratch, slots, k, frame);
+    launch_after(fill_slots, call, ceil_div(slots.d_max, tuning::warp_block), tuning::warp_block, call.frames,
+                 call.scratch, slots, frame);
+    call.note(cudaMemsetAsync(slots.b, 1, side * side, call.stream));
+    launch_after(map, call, dim3(tiles, tiles), dim3(tuning::paper_tile, tuning::paper_tile), slots,
+                 call.rule().threshold);
+    launch_after(reduce, call, slots.d_max, slots.d_max / k, call.frames, call.scratch, slots, k, frame);
   }
 }
 

@@ -5,6 +5,7 @@
 // parallel as the pairs are.
 
 #include "kernels/frames.cuh"
+#include "kernels/launch.cuh"
 #include "kernels/tuning.hpp"
 
 namespace crowd {
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(tuning::warp_block) rank_by_count(Frames frame
 
 void launch_rank(const Call& call) {
   const std::uint32_t blocks = ceil_div(call.frames.capacity, items_per_block);
-  rank_by_count<<<call.grid(blocks), tuning::warp_block, 0, call.stream>>>(call.frames, call.scratch);
+  launch_after(rank_by_count, call, call.grid(blocks), tuning::warp_block, call.frames, call.scratch);
 }
 
 }  // namespace crowd

@@ -39,6 +39,11 @@ inline cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
   EmulatedGraph::recording = new EmulatedGraph;
   return cudaSuccess;
 }
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
+inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status = EmulatedGraph::recording ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
 inline cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t* graph) {
   *graph = EmulatedGraph::recording;
   EmulatedGraph::recording = nullptr;

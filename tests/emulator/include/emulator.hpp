@@ -19,6 +19,7 @@ namespace crowd::emulator {
 
 struct Size {
   unsigned x = 1, y = 1, z = 1;
+  constexpr Size(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
 };
 
 // Of the running thread.
