@@ -10,7 +10,7 @@ FROM=${FROM:-30.0} TO=${TO:-30.1} WIDTH=${WIDTH:-768}
 DETECT=${DETECT:-crowddetect}
 NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 
-crowd-launch --quiet --from "$FROM" --to "$TO" filesrc location="$FILM" ! decodebin ! videoconvert ! \
+gst-crowd-launch --quiet --from "$FROM" --to "$TO" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=RGB ! $DETECT ! tee name=frame \
   frame. ! queue ! crowdoverlay show=candidates draw-summary=true ! tee name=before \
   frame. ! queue ! $NMS ! crowdoverlay draw-summary=true draw-labels=false ! tee name=after \

@@ -6,18 +6,18 @@
 set -euo pipefail
 pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${CROWD_BUILD:-$pipelines/../build}
-if [ -x "$build/pipelines/crowd-launch" ]; then
+if [ -x "$build/pipelines/gst-crowd-launch" ]; then
   PATH=$build/pipelines:$PATH
   export GST_PLUGIN_PATH=$build/gst-plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
-elif ! command -v crowd-launch >/dev/null; then
-  echo "crowd-launch is neither built nor installed: pipelines/run does all it takes" >&2
+elif ! command -v gst-crowd-launch >/dev/null; then
+  echo "gst-crowd-launch is neither built nor installed: pipelines/run does all it takes" >&2
   exit 1
 fi
 OUT=${OUT:-out}
 mkdir -p "$OUT"
 
 # CHECK=1 only looks whether the pipeline can be made.
-[ "${CHECK:-0}" = 1 ] && crowd-launch() { command crowd-launch --check "$@"; }
+[ "${CHECK:-0}" = 1 ] && gst-crowd-launch() { command gst-crowd-launch --check "$@"; }
 
 # Says why and ends the script with status 77, a skip; with 1 if CROWD_REQUIRE_GPU is 1.
 skip() {

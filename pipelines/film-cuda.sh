@@ -11,7 +11,7 @@ FRAMES=${FRAMES:-0}
 DETECT=${DETECT:-crowddetect}
 NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 
-crowd-launch --frames "$FRAMES" filesrc location="$FILM" ! qtdemux ! h264parse ! nvh264dec ! \
+gst-crowd-launch --frames "$FRAMES" filesrc location="$FILM" ! qtdemux ! h264parse ! nvh264dec ! \
   'video/x-raw(memory:CUDAMemory)' ! $DETECT ! $NMS ! crowdoverlay draw-summary=true draw-labels=false ! \
   cudadownload ! queue ! x264enc speed-preset=veryfast ! video/x-h264,profile=high ! h264parse ! \
   mp4mux faststart=true ! filesink location="$OUT/film-cuda.mp4"

@@ -9,7 +9,7 @@ FRAMES=${FRAMES:-0}
 DETECT=${DETECT:-crowddetect}
 NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 
-crowd-launch --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
+gst-crowd-launch --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=I420 ! queue ! $DETECT ! queue ! $NMS ! \
   crowdoverlay draw-summary=true draw-labels=false ! queue ! \
   x264enc speed-preset=veryfast ! video/x-h264,profile=high ! h264parse ! mp4mux faststart=true ! \

@@ -8,6 +8,6 @@ need_gpu
 FRAMES=${FRAMES:-2000}
 SEED=${SEED:-1}
 
-crowd-launch videotestsrc num-buffers="$FRAMES" pattern=solid-color ! \
+gst-crowd-launch videotestsrc num-buffers="$FRAMES" pattern=solid-color ! \
   video/x-raw,format=NV12,width=3840,height=2160,framerate=25/1 ! crowdinject scene=mosaic seed="$SEED" ! \
   crowdnms iou-threshold=0.3 backend=cuda ! fakesink sync=false

@@ -8,7 +8,7 @@ need_gpu
 FRAMES=${FRAMES:-2000}
 SEED=${SEED:-1}
 
-crowd-launch videotestsrc num-buffers="$FRAMES" pattern=solid-color ! \
+gst-crowd-launch videotestsrc num-buffers="$FRAMES" pattern=solid-color ! \
   video/x-raw,format=NV12,width=3840,height=2160,framerate=25/1 ! cudaupload ! \
   'video/x-raw(memory:CUDAMemory)' ! crowdinject scene=mosaic candidates=4096 seed="$SEED" ! \
   crowdnms iou-threshold=0.3 backend=cuda ! crowdoverlay draw-summary=true ! fakesink sync=false

@@ -8,6 +8,6 @@ FRAMES=${FRAMES:-300}
 SEED=${SEED:-1}
 BACKEND=${BACKEND:-auto}
 
-read-survivors videotestsrc num-buffers="$FRAMES" pattern=solid-color ! \
+gst-crowd-read-survivors videotestsrc num-buffers="$FRAMES" pattern=solid-color ! \
   video/x-raw,format=NV12,width=3840,height=2160,framerate=25/1 ! crowdinject scene=mosaic seed="$SEED" ! \
   crowdnms backend="$BACKEND" ! appsink name=survivors sync=false max-buffers=8

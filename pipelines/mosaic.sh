@@ -8,7 +8,7 @@ FRAMES=${FRAMES:-100}
 SEED=${SEED:-1}
 BACKEND=${BACKEND:-auto}
 
-crowd-launch videotestsrc num-buffers="$FRAMES" pattern=solid-color foreground-color=0xff203040 ! \
+gst-crowd-launch videotestsrc num-buffers="$FRAMES" pattern=solid-color foreground-color=0xff203040 ! \
   video/x-raw,format=NV12,width=3840,height=2160,framerate=25/1 ! crowdinject scene=mosaic seed="$SEED" ! \
   crowdnms iou-threshold=0.3 backend="$BACKEND" ! crowdoverlay draw-summary=true ! queue ! videoscale ! \
   video/x-raw,width=1920,height=1080 ! x264enc speed-preset=veryfast ! video/x-h264,profile=high ! h264parse ! \

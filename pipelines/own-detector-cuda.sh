@@ -8,6 +8,7 @@
 need_gpu
 FILM=${FILM:-$("$pipelines/fetch-film" h264)}
 
-device-detector filesrc location="$FILM" ! qtdemux ! h264parse ! nvh264dec ! 'video/x-raw(memory:CUDAMemory)' ! \
-  identity name=frames eos-after="${FRAMES:--1}" ! crowdnms ! crowdoverlay draw-summary=true ! cudadownload ! queue ! \
-  x264enc speed-preset=veryfast ! h264parse ! mp4mux ! filesink location="$OUT/own-detector.mp4"
+gst-crowd-device-detector filesrc location="$FILM" ! qtdemux ! h264parse ! nvh264dec ! \
+  'video/x-raw(memory:CUDAMemory)' ! identity name=frames eos-after="${FRAMES:--1}" ! crowdnms ! \
+  crowdoverlay draw-summary=true ! cudadownload ! queue ! x264enc speed-preset=veryfast ! \
+  h264parse ! mp4mux ! filesink location="$OUT/own-detector.mp4"

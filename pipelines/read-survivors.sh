@@ -9,5 +9,5 @@ FRAMES=${FRAMES:-20}
 DETECT=${DETECT:-crowddetect}
 NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 
-read-survivors --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
+gst-crowd-read-survivors --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=I420 ! queue ! $DETECT ! $NMS ! appsink name=survivors sync=false max-buffers=8

@@ -8,7 +8,7 @@ FILM=${FILM:-$("$pipelines/fetch-film")}
 FRAMES=${FRAMES:-10}
 DETECTIONS=${DETECTIONS:-$pipelines/vtest-det.txt}
 
-crowd-launch --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
+gst-crowd-launch --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \
   video/x-raw,format=I420 ! crowdinject location="$DETECTIONS" ! crowdnms iou-threshold=0.3 ! \
   crowdoverlay draw-summary=true ! x264enc speed-preset=veryfast ! video/x-h264,profile=high ! h264parse ! \
   mp4mux faststart=true ! filesink location="$OUT/replay.mp4"

@@ -13,4 +13,4 @@ NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 stream=(filesrc location="$FILM" ! qtdemux ! h264parse ! nvh264dec ! 'video/x-raw(memory:CUDAMemory)' ! \
   queue ! $DETECT ! $NMS ! crowdoverlay ! fakesink sync=false)
 for ((i = 0; i < STREAMS; i++)); do streams+=("${stream[@]}"); done
-crowd-launch --frames "$FRAMES" "${streams[@]}"
+gst-crowd-launch --frames "$FRAMES" "${streams[@]}"

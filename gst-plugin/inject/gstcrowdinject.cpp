@@ -29,8 +29,8 @@
  * ]|
  *
  * (in one line), or with the objects of DL Streamer's gvametaconvert. Only "objects" and "box" are required. What the
- * tool read-survivors prints is such a file. A line that does not fit is skipped and counted, or an error, see
- * #crowdinject:strict. A file may have 1 GiB; a pipe that brings more is an error too.
+ * tool gst-crowd-read-survivors prints is such a file. A line that does not fit is skipped and counted, or an error,
+ * see #crowdinject:strict. A file may have 1 GiB; a pipe that brings more is an error too.
  *
  * ## Frame numbers
  *

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// crowd-launch: gst-launch-1.0 for crowds. See crowd-launch --help.
+// gst-crowd-launch: gst-launch-1.0 for crowds. See gst-crowd-launch --help.
 
 #include <gst/gst.h>
 
@@ -15,12 +15,12 @@ namespace {
 
 int launch(const crowd::Options& options) {
   crowd::find_plugins();
-  GstElement* pipeline = crowd::parse_pipeline("crowd-launch", options.words);
+  GstElement* pipeline = crowd::parse_pipeline("gst-crowd-launch", options.words);
   if (!pipeline)
     return 1;
   crowd::Run run(pipeline, options);
   if (const auto wrong = run.prepare()) {
-    g_printerr("crowd-launch: %s\n", wrong->c_str());
+    g_printerr("gst-crowd-launch: %s\n", wrong->c_str());
     return 1;
   }
   return options.check ? 0 : run.play();

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /**
- * device-detector PIPELINE...: plays a pipeline with a detector of your own on the GPU, here one that finds bright
- * blocks (bright-blocks.cu), behind the element named `frames`, which gives NV12 in CUDA memory. Its candidates never
- * leave the device: see gst/crowd/gstcrowdcuda.h.
+ * gst-crowd-device-detector PIPELINE...: plays a pipeline with a detector of your own on the GPU, here one that finds
+ * bright blocks (bright-blocks.cu), behind the element named `frames`, which gives NV12 in CUDA memory. Its candidates
+ * never leave the device: see gst/crowd/gstcrowdcuda.h.
  */
 
 #include <gst/crowd/gstcrowdcuda.h>
@@ -16,7 +16,7 @@
 
 namespace {
 
-constexpr char program[] = "device-detector";
+constexpr char program[] = "gst-crowd-device-detector";
 constexpr guint capacity = 4096;
 constexpr int threshold = 170;
 constexpr auto on_device = static_cast<GstMapFlags>(GST_MAP_FLAG_LAST << 1);  // GST_MAP_CUDA

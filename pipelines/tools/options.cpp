@@ -31,7 +31,7 @@ struct RawOptions {
 };
 
 int usage_error(const std::string& text) {
-  g_printerr("crowd-launch: %s\nTry crowd-launch --help\n", text.c_str());
+  g_printerr("gst-crowd-launch: %s\nTry gst-crowd-launch --help\n", text.c_str());
   return kUsageError;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// read-survivors: an application of its own that reads what crowdnms found. It needs nothing of gst-crowd: survivors
-// are standard region-of-interest metas. It runs a pipeline with an appsink called `survivors` and prints a line of
-// JSON for each frame, or for the first ones only, see survivors.hpp. crowdinject replays these lines.
+// gst-crowd-read-survivors: an application of its own that reads what crowdnms found. It needs nothing of gst-crowd:
+// survivors are standard region-of-interest metas. It runs a pipeline with an appsink called `survivors` and prints a
+// line of JSON for each frame, or for the first ones only, see survivors.hpp. crowdinject replays these lines.
 
 #include <gst/app/gstappsink.h>
 #include <gst/gst.h>
@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr char kProgram[] = "read-survivors";
+constexpr char kProgram[] = "gst-crowd-read-survivors";
 constexpr GstClockTime kPatience = 100 * GST_MSECOND;  // between two looks for an error
 
 /** Prints the frame's line at once; false, and a message, where that fails. Not g_print(): it converts to the locale.

@@ -17,7 +17,7 @@
 namespace crowd {
 namespace {
 
-constexpr char kProgram[] = "crowd-launch";
+constexpr char kProgram[] = "gst-crowd-launch";
 constexpr guint kSecondMs = 1000;
 constexpr int kError = 1;
 constexpr int kFailedThroughout = 3;

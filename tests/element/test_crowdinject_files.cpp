@@ -96,9 +96,10 @@ TEST(crowdinject, files_that_cannot_be_used_are_errors_that_say_why) {
 TEST(crowdinject, files_of_another_form_are_errors_that_say_what_to_do) {
   const TemporaryFile file(
       "{\"frame\": 0, \"survivors\": [{\"label\": \"a\", \"box\": [1, 2, 3, 4], \"confidence\": 1}]}\n");
-  EXPECT_THAT(start_error("location=" + file.path),
-              AllOf(HasSubstr(file.path + ":1: \"survivors\" instead of \"objects\", from an older read-survivors"),
-                    HasSubstr("make the file again")));
+  EXPECT_THAT(
+      start_error("location=" + file.path),
+      AllOf(HasSubstr(file.path + ":1: \"survivors\" instead of \"objects\", from an older gst-crowd-read-survivors"),
+            HasSubstr("make the file again")));
   std::ofstream(file.path, std::ios::binary) << "[\n{\"objects\": []}]\n";
   EXPECT_THAT(start_error("location=" + file.path), HasSubstr(file.path + ":1: a JSON array; write one object a line"));
   std::filesystem::resize_file(file.path, (std::uintmax_t{1} << 30) + 1);

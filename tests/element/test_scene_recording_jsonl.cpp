@@ -307,8 +307,8 @@ TEST(recording_jsonl, nesting_has_its_limit_where_it_says) {
 TEST(recording_jsonl, what_an_older_read_survivors_wrote_is_told) {
   EXPECT_EQ(
       json_reason(R"({"frame": 0, "pts": 0, "survivors": [{"label": "a", "box": [1, 2, 3, 4], "confidence": 1}]})"),
-      "\"survivors\" instead of \"objects\", from an older read-survivors, whose \"box\" is x, y, width, height; make "
-      "the file again with this one");
+      "\"survivors\" instead of \"objects\", from an older gst-crowd-read-survivors, whose \"box\" is x, y, width, "
+      "height; make the file again with this one");
   EXPECT_THAT(json_reason(R"({"objects": [{"label": "a", "box": [1, 2, 3, 4], "confidence": 0.5, "members": 1}]})"),
               StartsWith("\"confidence\" beside \"box\" instead of \"score\""));
   EXPECT_TRUE(

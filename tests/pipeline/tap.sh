@@ -46,7 +46,7 @@ fails_with() {
 
 # need_element NAME: a skip for the whole check where this build does not have it.
 need_element() {
-  crowd-launch --check fakesrc ! "$1" ! fakesink >/dev/null 2>&1 || { echo "no $1 in this build"; return 77; }
+  gst-crowd-launch --check fakesrc ! "$1" ! fakesink >/dev/null 2>&1 || { echo "no $1 in this build"; return 77; }
 }
 
 finish() {

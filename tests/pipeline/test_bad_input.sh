@@ -27,7 +27,7 @@ truncated_film() {
   FRAMES=0 FILM=$work/truncated.avi timeout 120 "$pipelines/film.sh" >log 2>&1
   local status=$?
   tail -n 5 log
-  [ $status -le 1 ] && [ "$(wc -l <log)" -lt 40 ] && tail -n 1 log | grep -E '^(done: [1-9]|crowd-launch: )'
+  [ $status -le 1 ] && [ "$(wc -l <log)" -lt 40 ] && tail -n 1 log | grep -E '^(done: [1-9]|gst-crowd-launch: )'
 }
 
 no_opencv() {
@@ -37,7 +37,7 @@ no_opencv() {
 
 no_gpu() {
   [ -e /dev/nvidiactl ] && { echo "there is a GPU"; return 77; }
-  refuses "backend=cpu" crowdnms crowd-launch "${source[@]}" ! crowdnms backend=cuda ! fakesink
+  refuses "backend=cpu" crowdnms gst-crowd-launch "${source[@]}" ! crowdnms backend=cuda ! fakesink
 }
 
 no_gpu_script() {
@@ -48,14 +48,15 @@ no_gpu_script() {
 
 auto_without_gpu() {
   need_element crowdnms && need_element crowdinject || return
-  crowd-launch "${source[@]}" ! crowdinject ! crowdnms backend=auto ! fakesink 2>&1 | tail -n 1 | grep '^done: 5 frames'
+  gst-crowd-launch "${source[@]}" ! crowdinject ! crowdnms backend=auto ! fakesink 2>&1 | tail -n 1 |
+    grep '^done: 5 frames'
 }
 
 # ends_with STATUS TEXT PIPELINE...: the pipeline runs to the end of its stream, and one line has TEXT.
 ends_with() {
   local status=$1 text=$2
   shift 2
-  fails_with "$status" "$text" crowd-launch -q "$@" && grep '^done: ' "$work/output"
+  fails_with "$status" "$text" gst-crowd-launch -q "$@" && grep '^done: ' "$work/output"
 }
 
 never_searched() {
@@ -88,18 +89,19 @@ skipped_lines() {
   need_element crowdinject || return
   printf '1,-1,10,10,20,20,.5\nnonsense\n' >det.txt
   ends_with 0 "lost        1 lines skipped (crowdinject0)" "${source[@]}" ! crowdinject location=det.txt ! fakesink &&
-    grep '^crowd-launch: warning: .*strict=true' "$work/output"
+    grep '^gst-crowd-launch: warning: .*strict=true' "$work/output"
 }
 
 interrupted() {
   local status=0
-  crowd-launch videotestsrc is-live=true ! x264enc tune=zerolatency ! mp4mux ! filesink location=live.mp4 >log 2>&1 &
+  gst-crowd-launch videotestsrc is-live=true ! x264enc tune=zerolatency ! mp4mux ! \
+    filesink location=live.mp4 >log 2>&1 &
   local pid=$!
   sleep 2
   kill -INT $pid
   wait $pid || status=$?
   cat log
-  [ $status -eq 0 ] && grep -q interrupted log && crowd-launch -q filesrc location=live.mp4 ! decodebin ! fakesink
+  [ $status -eq 0 ] && grep -q interrupted log && gst-crowd-launch -q filesrc location=live.mp4 ! decodebin ! fakesink
 }
 
 mkdir bin
@@ -111,31 +113,34 @@ check "a missing film is named" refuses "No such file \"$work/nothing.avi\"" cro
 check "a film that cannot be fetched says what to do" empty_cache
 check "a truncated film ends without a flood" truncated_film
 check "a missing cascade is named" refuses "$work/nothing.xml" crowddetect \
-  crowd-launch "${source[@]}" ! crowddetect detector=face-haar cascade="$work/nothing.xml" ! fakesink
+  gst-crowd-launch "${source[@]}" ! crowddetect detector=face-haar cascade="$work/nothing.xml" ! fakesink
 check "a missing det.txt is named" refuses "$work/nothing.txt" crowdinject \
-  crowd-launch "${source[@]}" ! crowdinject location="$work/nothing.txt" ! fakesink
+  gst-crowd-launch "${source[@]}" ! crowdinject location="$work/nothing.txt" ! fakesink
 check "a build without OpenCV says so" no_opencv
 check "backend=cuda without a GPU says what to do" no_gpu
 check "the GPU pipeline is skipped without one, unless it is required" no_gpu_script
 check "backend=auto works without a GPU" auto_without_gpu
 check "an iou-threshold of 2 is refused" refuses 'iou-threshold' crowdnms \
-  crowd-launch --set n.iou-threshold=2 "${source[@]}" ! crowdnms name=n ! fakesink
-check "an unknown element is named" fails_with 1 'no element "nosuchelement"' crowd-launch fakesrc ! nosuchelement
-check "an unknown property is named" fails_with 1 'nosuchproperty' crowd-launch fakesrc nosuchproperty=1 ! fakesink
+  gst-crowd-launch --set n.iou-threshold=2 "${source[@]}" ! crowdnms name=n ! fakesink
+check "an unknown element is named" fails_with 1 'no element "nosuchelement"' gst-crowd-launch fakesrc ! nosuchelement
+check "an unknown property is named" fails_with 1 'nosuchproperty' gst-crowd-launch fakesrc nosuchproperty=1 ! fakesink
 check "frames that are never searched are lost, and the exit status is 3" never_searched
 check "frames that are never drawn on are lost, and the exit status is 3" never_drawn
 check "a last frame that is too short is lost, and the exit status is 0" drawn_but_for_the_last
 check "candidates over capacity are lost, and the exit status is 0" over_capacity
 check "lines that are skipped are lost, and the warning says what helps" skipped_lines
-check "no pipeline is a usage error" fails_with 2 "no pipeline given" crowd-launch
-check "a wrong option is a usage error" fails_with 2 "Unknown option --nosuch" crowd-launch --nosuch fakesrc ! fakesink
-check "a wrong --set is a usage error" fails_with 2 "--set wants" crowd-launch --set nonsense fakesrc ! fakesink
+check "no pipeline is a usage error" fails_with 2 "no pipeline given" gst-crowd-launch
+check "a wrong option is a usage error" fails_with 2 "Unknown option --nosuch" \
+  gst-crowd-launch --nosuch fakesrc ! fakesink
+check "a wrong --set is a usage error" fails_with 2 "--set wants" gst-crowd-launch --set nonsense fakesrc ! fakesink
 check "a stream that cannot be sought in is named" fails_with 1 "cannot be sought in" \
-  crowd-launch --from 1 fakesrc num-buffers=5 ! fakesink
+  gst-crowd-launch --from 1 fakesrc num-buffers=5 ! fakesink
 check "Ctrl-C finishes the film" interrupted
-check "read-survivors wants its appsink" fails_with 1 "appsink name=survivors" read-survivors fakesrc ! fakesink
-check "read-survivors names a missing file" fails_with 1 "No such file" \
-  read-survivors filesrc location="$work/nothing" ! appsink name=survivors
-check "read-survivors says that its output is full" fails_with 1 "cannot be written: No space left on device" \
-  sh -c 'read-survivors videotestsrc num-buffers=5 ! appsink name=survivors >/dev/full'
+check "gst-crowd-read-survivors wants its appsink" fails_with 1 "appsink name=survivors" \
+  gst-crowd-read-survivors fakesrc ! fakesink
+check "gst-crowd-read-survivors names a missing file" fails_with 1 "No such file" \
+  gst-crowd-read-survivors filesrc location="$work/nothing" ! appsink name=survivors
+check "gst-crowd-read-survivors says that its output is full" \
+  fails_with 1 "cannot be written: No space left on device" \
+  sh -c 'gst-crowd-read-survivors videotestsrc num-buffers=5 ! appsink name=survivors >/dev/full'
 finish

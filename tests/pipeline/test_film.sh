@@ -18,7 +18,7 @@ made() {
 
 # raw FILE OUTPUT OPTION...: frames as RGB.
 raw() {
-  crowd-launch -q "${@:3}" filesrc location="$1" ! decodebin ! videoconvert ! video/x-raw,format=RGB ! crowdnms ! \
+  gst-crowd-launch -q "${@:3}" filesrc location="$1" ! decodebin ! videoconvert ! video/x-raw,format=RGB ! crowdnms ! \
     filesink location="$2"
 }
 

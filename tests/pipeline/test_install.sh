@@ -17,9 +17,16 @@ has_files() {
   local file
   for file in "$libraries"/{libcrowdnms.so,libgstcrowd-1.0.so,pkgconfig/crowd-nms.pc,pkgconfig/gstreamer-crowd-1.0.pc} \
     "$plugins/libgstcrowd.so" "$prefix/include/crowd/nms.h" "$prefix/include/gstcrowd-1.0/gst/crowd/gstcrowdboxesmeta.h" \
-    "$prefix/bin/crowd-launch" "$prefix/share/gst-crowd/pipelines/film.sh"; do
+    "$prefix"/bin/gst-crowd-{launch,read-survivors} "$prefix/share/gst-crowd/pipelines/film.sh"; do
     [ -e "$file" ] || { echo "no $file"; return 1; }
   done
+}
+
+# Other packages have programs called launch or detector: all of ours begin with gst-crowd-.
+has_names_of_its_own() {
+  local others
+  others=$(find "$prefix/bin" -type f ! -name 'gst-crowd-*')
+  [ -z "$others" ] || { echo "$others"; return 1; }
 }
 
 # The pkg-config files speak of the final place: make them speak of this one.
@@ -92,10 +99,12 @@ C
 check "meson install puts everything in place" install_it
 use_here
 check "library, plugin, headers, tools and pkg-config files are there" has_files
+check "programs have names of their own" has_names_of_its_own
 check "a C program builds with crowd-nms.pc and runs" compiles library.c library crowd-nms
 check "a C program builds with gstreamer-crowd-1.0.pc and runs" compiles meta.c meta gstreamer-crowd-1.0
 builds_on_the_device() {
   [ -e "$libraries/pkgconfig/gstreamer-crowd-cuda-1.0.pc" ] || { echo "this build shares no CUDA contexts"; return 77; }
+  [ -e "$prefix/bin/gst-crowd-device-detector" ] || { echo "no gst-crowd-device-detector"; return 1; }
   compiles cuda.c cuda gstreamer-crowd-cuda-1.0
 }
 check "a C program builds with gstreamer-crowd-cuda-1.0.pc and runs" builds_on_the_device

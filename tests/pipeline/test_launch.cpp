@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The parts of crowd-launch.
+// The parts of gst-crowd-launch.
 
 #include <gst/gst.h>
 #include <gtest/gtest.h>

@@ -2,13 +2,15 @@
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-# What read-survivors prints, crowdinject replays: the same boxes, scores, classes and labels, to the last digit.
+# What gst-crowd-read-survivors prints, crowdinject replays: the same boxes, scores, classes and labels, to the last
+# digit.
 . "$(dirname "$0")/tap.sh"
 cd "$work" || exit 1
 
 # survivors FILE WIDTH HEIGHT INJECT...: of 20 frames. Survivors do not suppress each other: clustered again they stay.
 survivors() {
-  read-survivors videotestsrc num-buffers=20 pattern=solid-color ! "video/x-raw,format=I420,width=$2,height=$3" ! \
+  gst-crowd-read-survivors videotestsrc num-buffers=20 pattern=solid-color ! \
+    "video/x-raw,format=I420,width=$2,height=$3" ! \
     crowdinject "${@:4}" ! crowdnms iou-threshold=0.4 ! appsink name=survivors sync=false >"$1"
 }
 
@@ -43,19 +45,19 @@ older() {
   need_element crowdinject || return
   echo '{"frame": 0, "pts": 0, "survivors": [{"label": "person", "box": [9, 8, 7, 6], "confidence": 1, "members": 2}]}' \
     >older.jsonl
-  fails_with 1 'older.jsonl:1: "survivors" instead of "objects", from an older read-survivors' \
-    read-survivors fakesrc ! crowdinject location=older.jsonl ! appsink name=survivors
+  fails_with 1 'older.jsonl:1: "survivors" instead of "objects", from an older gst-crowd-read-survivors' \
+    gst-crowd-read-survivors fakesrc ! crowdinject location=older.jsonl ! appsink name=survivors
 }
 
 array() {
   need_element crowdinject || return
   printf '[\n  {\n    "objects": []\n  }\n]\n' >array.json
   fails_with 1 "array.json:1: a JSON array; write one object a line, say with jq -c '.[]'" \
-    read-survivors fakesrc ! crowdinject location=array.json ! appsink name=survivors
+    gst-crowd-read-survivors fakesrc ! crowdinject location=array.json ! appsink name=survivors
 }
 
-check "crowdinject replays what read-survivors prints" replayed
-check "crowdinject scales what read-survivors prints" scaled
-check "what an older read-survivors printed is refused" older
+check "crowdinject replays what gst-crowd-read-survivors prints" replayed
+check "crowdinject scales what gst-crowd-read-survivors prints" scaled
+check "what an older gst-crowd-read-survivors printed is refused" older
 check "a JSON array is told from lines" array
 finish

@@ -49,8 +49,8 @@ readme_line() {
   sed -n 's/^gst-launch-1.0 //p' "$root/README.md" | sed -n "$1p" | sed "s/autovideosink/fakesink/; s/'//g" >line
   read -ra words <line
   needs_met line || return
-  [ "$1" = 1 ] || { crowd-launch --check "${words[@]}"; return; }
-  crowd-launch --frames 3 "${words[@]}" | grep '^done: 3 frames'
+  [ "$1" = 1 ] || { gst-crowd-launch --check "${words[@]}"; return; }
+  gst-crowd-launch --frames 3 "${words[@]}" | grep '^done: 3 frames'
 }
 
 check "the first line of the README runs" readme_line 1
@@ -60,7 +60,7 @@ for script in "$pipelines"/*.sh; do
   [ "$name" = env.sh ] && continue
   check "$name has a row in the table" has_row "$name"
   check "$name is a few lines" is_short "$name"
-  grep -q '^crowd-launch' "$script" && check "$name can be made" can_be_made "$name"
+  grep -q '^gst-crowd-launch' "$script" && check "$name can be made" can_be_made "$name"
   check "$name runs" runs "$name"
 done
 finish

@@ -13,7 +13,7 @@
  * order, and within a frame their order is kept. left, top, width and height are pixels and become left, top,
  * left + width, top + height. The id must be a number, the columns after conf are not looked at.
  *
- * JSON lines, one frame a line, which is what read-survivors prints:
+ * JSON lines, one frame a line, which is what gst-crowd-read-survivors prints:
  *
  *     {"frame": 0, "pts": 0, "resolution": {"width": 1920, "height": 1080}, "objects": [
  *       {"box": [x1, y1, x2, y2], "score": 0.9, "class": 0, "label": "person", "members": 7}, ...]}
@@ -28,9 +28,9 @@
  *
  * A line is one JSON object (RFC 8259, UTF-8) with at most 32 arrays and objects in each other and nothing behind it. A
  * member of the above may be there once, others may be repeated. Numbers may have any number of digits. Refused are, as
- * lines that do not fit: what read-survivors printed before it knew this form ("survivors" in place of "objects", or a
- * "confidence" without a "score" beside "box"), since its boxes are x, y, width, height. Refused as a whole, also
- * without strict: a file that begins with a bracket, an array, which `jq -c '.[]'` makes lines of.
+ * lines that do not fit: what gst-crowd-read-survivors printed before it knew this form ("survivors" in place of
+ * "objects", or a "confidence" without a "score" beside "box"), since its boxes are x, y, width, height. Refused as a
+ * whole, also without strict: a file that begins with a bracket, an array, which `jq -c '.[]'` makes lines of.
  *
  * In both formats blank lines are nothing, lines end in LF or CRLF, a number too small for a double is 0, a finite one
  * too large for a float does not fit, and boxes with odd values (NaN and infinite in MOTChallenge files, negative

@@ -62,8 +62,8 @@ class ObjectReader {
   Box box() const {
     if (box_ && has_confidence_ && !kind_.score)
       throw Misfit{
-          "\"confidence\" beside \"box\" instead of \"score\"; if it is from an older read-survivors, whose \"box\" is "
-          "x, y, width, height, make the file again with this one"};
+          "\"confidence\" beside \"box\" instead of \"score\"; if it is from an older gst-crowd-read-survivors, whose "
+          "\"box\" is x, y, width, height, make the file again with this one"};
     if (box_)
       return *box_;
     if (!extents_[0])
@@ -187,8 +187,8 @@ class JsonlParser : public LineParser {
       throw Misfit{"more than one object on the line; write one a line, say with jq -c"};
     if (!has_objects && has_survivors)
       throw Misfit{
-          "\"survivors\" instead of \"objects\", from an older read-survivors, whose \"box\" is x, y, width, height; "
-          "make the file again with this one"};
+          "\"survivors\" instead of \"objects\", from an older gst-crowd-read-survivors, whose \"box\" is x, y, width, "
+          "height; make the file again with this one"};
     // What gvametaconvert add-empty-results=true writes of a frame without objects has a resolution.
     if (!has_objects && !resolution)
       throw Misfit{"no array \"objects\""};
