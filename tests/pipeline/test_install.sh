@@ -38,6 +38,15 @@ use_here() {
   export PKG_CONFIG_PATH=$work/pc LD_LIBRARY_PATH=$libraries
 }
 
+# What a program includes is in Requires, what the library links in Requires.private.
+pkg_config_files_are_right() {
+  pkg-config --validate "$work"/pc/*.pc &&
+    [ "$(pkg-config --modversion "$work"/pc/*.pc | sort -u)" = "$(sed -n 's/^Version: //p' pc/crowd-nms.pc)" ] &&
+    [ -z "$(pkg-config --print-requires --print-requires-private crowd-nms)" ] &&
+    [ "$(pkg-config --print-requires gstreamer-crowd-1.0 | cut -d' ' -f1)" = gstreamer-1.0 ] &&
+    [ "$(pkg-config --print-requires-private gstreamer-crowd-1.0 | cut -d' ' -f1)" = gstreamer-video-1.0 ]
+}
+
 compiles() {
   # shellcheck disable=SC2046
   cc -std=c11 -Wall -Wextra -Werror -o "$2" "$1" $(pkg-config --cflags --libs "$3") && "./$2"
@@ -100,6 +109,7 @@ check "meson install puts everything in place" install_it
 use_here
 check "library, plugin, headers, tools and pkg-config files are there" has_files
 check "programs have names of their own" has_names_of_its_own
+check "pkg-config files ask for what a program includes, and no more" pkg_config_files_are_right
 check "a C program builds with crowd-nms.pc and runs" compiles library.c library crowd-nms
 check "a C program builds with gstreamer-crowd-1.0.pc and runs" compiles meta.c meta gstreamer-crowd-1.0
 builds_on_the_device() {
