@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <string_view>
 
 namespace crowd {
 namespace {
@@ -20,10 +19,6 @@ std::string format(const char* text, Values... values) {
   return line.data();
 }
 
-double ms(std::uint64_t ns) {
-  return static_cast<double>(ns) / kNsPerMs;
-}
-
 double mean(std::uint64_t total, std::uint64_t frames) {
   return frames ? static_cast<double>(total) / static_cast<double>(frames) : 0.0;
 }
@@ -31,20 +26,6 @@ double mean(std::uint64_t total, std::uint64_t frames) {
 std::string duration_text(double seconds) {
   const auto whole = static_cast<unsigned long>(seconds + 0.5);
   return format("%lu:%02lu", whole / 60, whole % 60);
-}
-
-std::uint64_t count_of(const GstStructure* structure, const char* field) {
-  const GValue* value = gst_structure_get_value(structure, field);
-  if (!value)
-    return 0;
-  if (G_VALUE_HOLDS_UINT(value))
-    return g_value_get_uint(value);
-  return G_VALUE_HOLDS_UINT64(value) ? g_value_get_uint64(value) : 0;
-}
-
-std::string text_of(const GstStructure* structure, const char* field) {
-  const gchar* text = gst_structure_get_string(structure, field);
-  return text ? text : "unknown";
 }
 
 /** How many frames of the current rate of an element's sink pad a duration holds. */
@@ -63,41 +44,25 @@ std::optional<std::uint64_t> frames_in(GstElement* element, gint64 duration) {
                                      static_cast<guint64>(denominator) * GST_SECOND);
 }
 
-std::uint64_t nms_quantile(const Tally& tally, double share) {
-  return std::min(tally.nms_times.quantile(share), tally.most.nms_ns);
-}
-
-std::string last_nms(const Tally& tally) {
-  return tally.last.on_device ? "on the device" : format("%.3f ms", ms(tally.last.nms_ns));
+double host_ms(const Counts& counts) {
+  return mean(counts.nms_ns, counts.frames - counts.device_frames) / kNsPerMs;
 }
 
 /** Of frames clustered in system memory, of those in CUDA memory, or a line of each. */
-std::string nms_times(const Tally& tally, const GstStructure* stats) {
-  const std::string backend = text_of(stats, "backend");
+std::string nms_times(const Counts& counts) {
   std::string text;
-  if (tally.frames_on_device < tally.frames || tally.frames == 0)
-    text = format("nms         median %.3f ms, 99 %% within %.3f ms, longest %.3f ms, backend %s\n",
-                  ms(nms_quantile(tally, 0.5)), ms(nms_quantile(tally, 0.99)), ms(tally.most.nms_ns), backend.c_str());
-  if (tally.frames_on_device == 0)
+  if (counts.device_frames < counts.frames || counts.frames == 0)
+    text = format("nms         %.3f ms a frame, backend %s\n", host_ms(counts), counts.backend.c_str());
+  if (counts.device_frames == 0)
     return text;
-  const std::uint64_t timed = count_of(stats, "device-frames-timed");
-  if (timed == 0)
-    return text + "nms         on the device, too few frames to be timed, backend " + backend + "\n";
+  if (counts.device_timed == 0)
+    return text + "nms         on the device, too few frames to be timed, backend " + counts.backend + "\n";
   return text + format("nms         on the device %.3f ms a frame, mean of %llu timed, backend %s\n",
-                       mean(count_of(stats, "device-time"), timed) / kNsPerMs, static_cast<unsigned long long>(timed),
-                       backend.c_str());
+                       mean(counts.device_ns, counts.device_timed) / kNsPerMs,
+                       static_cast<unsigned long long>(counts.device_timed), counts.backend.c_str());
 }
 
 }  // namespace
-
-std::optional<FrameCounts> read_frame_counts(const GstStructure* message) {
-  if (!message || !gst_structure_has_name(message, "crowdnms"))
-    return std::nullopt;
-  gboolean on_device = FALSE;
-  gst_structure_get_boolean(message, "on-device", &on_device);
-  return FrameCounts{count_of(message, "candidates"), count_of(message, "survivors"), count_of(message, "nms-time"),
-                     on_device != FALSE};
-}
 
 Progress query_progress(GstElement* element, std::uint64_t frames, std::optional<std::uint64_t> limit) {
   Progress progress{std::nullopt, limit};
@@ -114,15 +79,18 @@ Progress query_progress(GstElement* element, std::uint64_t frames, std::optional
   return progress;
 }
 
-std::string progress_line(const Tally* tally, const Progress& progress, double fps, double seconds) {
+std::string progress_line(const Counts* counts, const Counts& lately, const Progress& progress, double fps,
+                          double seconds) {
   std::string line;
-  if (tally) {
-    line = format("frame %5llu", static_cast<unsigned long long>(tally->frames));
+  if (counts) {
+    line = format("frame %5llu", static_cast<unsigned long long>(counts->frames));
     if (progress.frames)
       line += format("/%llu", static_cast<unsigned long long>(*progress.frames));
-    line += format("  candidates %5llu  survivors %4llu  nms %s  %.1f fps",
-                   static_cast<unsigned long long>(tally->last.candidates),
-                   static_cast<unsigned long long>(tally->last.survivors), last_nms(*tally).c_str(), fps);
+    line += format("  candidates %5llu  survivors %4llu", static_cast<unsigned long long>(counts->last_candidates),
+                   static_cast<unsigned long long>(counts->last_survivors));
+    if (lately.frames > 0)
+      line += lately.device_frames == lately.frames ? "  nms on the device" : format("  nms %.3f ms", host_ms(lately));
+    line += format("  %.1f fps", fps);
   } else {
     line = "playing since " + duration_text(seconds);
   }
@@ -134,28 +102,25 @@ std::string progress_line(const Tally* tally, const Progress& progress, double f
   return line;
 }
 
-std::string summary(const Tally& tally, const GstStructure* stats, const Losses& losses, double seconds,
-                    bool interrupted) {
-  const auto frames = static_cast<unsigned long long>(tally.frames);
+std::string summary(const Counts* counts, const Losses& losses, double seconds, bool interrupted) {
   std::string text;
-  if (stats) {
-    text += format("candidates  %.1f a frame, at most %llu\n", mean(tally.total.candidates, tally.frames),
-                   static_cast<unsigned long long>(tally.most.candidates));
-    text += format("survivors   %.1f a frame, at most %llu\n", mean(tally.total.survivors, tally.frames),
-                   static_cast<unsigned long long>(tally.most.survivors));
-    text += nms_times(tally, stats);
+  if (counts) {
+    text += format("candidates  %.1f a frame\n", mean(counts->candidates, counts->frames));
+    text += format("survivors   %.1f a frame\n", mean(counts->survivors, counts->frames));
+    text += nms_times(*counts);
   }
   if (losses.known())
     text += "lost        " + losses.text() + "\n";
   text += format("time        %.1f s", seconds);
-  if (tally.frames > 0)
-    text += format(", %.1f fps", static_cast<double>(tally.frames) / seconds);
+  if (counts && counts->frames > 0)
+    text += format(", %.1f fps", static_cast<double>(counts->frames) / seconds);
   text += interrupted ? ", interrupted\n" : "\n";
-  if (!stats)
+  if (!counts)
     return text + "done: no crowdnms in this pipeline\n";
-  return text + format("done: %llu frames, %llu candidates, %llu survivors\n", frames,
-                       static_cast<unsigned long long>(tally.total.candidates),
-                       static_cast<unsigned long long>(tally.total.survivors));
+  return text + format("done: %llu frames, %llu candidates, %llu survivors\n",
+                       static_cast<unsigned long long>(counts->frames),
+                       static_cast<unsigned long long>(counts->candidates),
+                       static_cast<unsigned long long>(counts->survivors));
 }
 
 }  // namespace crowd

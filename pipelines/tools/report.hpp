@@ -9,13 +9,10 @@
 #include <optional>
 #include <string>
 
+#include "counts.hpp"
 #include "losses.hpp"
-#include "tally.hpp"
 
 namespace crowd {
-
-/** The counts of a "crowdnms" element message, or nothing if it is another one. */
-std::optional<FrameCounts> read_frame_counts(const GstStructure* message);
 
 /** How far a run is. */
 struct Progress {
@@ -28,11 +25,11 @@ struct Progress {
 Progress query_progress(GstElement* element, std::uint64_t frames, std::optional<std::uint64_t> limit);
 
 /** One line, no newline: `frame 120/795  candidates 153  survivors 9  nms 0.12 ms  9.8 fps  15 %  1:08 to go`.
- *  tally: null without a crowdnms. */
-std::string progress_line(const Tally* tally, const Progress& progress, double fps, double seconds);
+ *  counts: null without a crowdnms. lately: those since the line before, whose mean time it is. */
+std::string progress_line(const Counts* counts, const Counts& lately, const Progress& progress, double fps,
+                          double seconds);
 
-/** Some lines on a whole run, the last of them its outcome. stats: the property of crowdnms, null without one. */
-std::string summary(const Tally& tally, const GstStructure* stats, const Losses& losses, double seconds,
-                    bool interrupted);
+/** Some lines on a whole run, the last of them its outcome. counts: null without a crowdnms. */
+std::string summary(const Counts* counts, const Losses& losses, double seconds, bool interrupted);
 
 }  // namespace crowd

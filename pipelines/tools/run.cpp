@@ -29,10 +29,7 @@ Run::Run(GstElement* pipeline, const Options& options)
       nms_(find_element(GST_BIN(pipeline), "crowdnms")),
       options_(options),
       loop_(g_main_loop_new(nullptr, FALSE)),
-      expected_frames_(frame_limit(GST_BIN(pipeline))) {
-  if (nms_)
-    g_object_set(nms_, "post-messages", TRUE, nullptr);
-}
+      expected_frames_(frame_limit(GST_BIN(pipeline))) {}
 
 Run::~Run() {
   gst_element_set_state(pipeline_, GST_STATE_NULL);
@@ -76,8 +73,10 @@ int Run::play() {
   gst_element_set_state(pipeline_, starts_elsewhere() ? GST_STATE_PAUSED : GST_STATE_PLAYING);
   g_main_loop_run(loop_);
 
-  const int status = failed_ ? kError : print_summary();
+  const double played = seconds();
+  // What the device counts is all there once its element has stopped.
   gst_element_set_state(pipeline_, GST_STATE_NULL);
+  const int status = failed_ ? kError : print_summary(played);
   for (guint timer : timers)
     g_source_remove(timer);
   gst_bus_remove_watch(bus);
@@ -100,11 +99,6 @@ void Run::take_message(GstMessage* message) {
       break;
     case GST_MESSAGE_WARNING:
       print_warning(kProgram, message);
-      break;
-    case GST_MESSAGE_ELEMENT:
-      if (nms_ && GST_MESSAGE_SRC(message) == GST_OBJECT(nms_))
-        if (const auto counts = read_frame_counts(gst_message_get_structure(message)))
-          tally_.add(*counts);
       break;
     case GST_MESSAGE_ASYNC_DONE:
       if (starts_elsewhere() && !std::exchange(started_elsewhere_, true))
@@ -148,15 +142,29 @@ void Run::start_elsewhere() {
   const auto from = static_cast<gint64>(options_.from_seconds * GST_SECOND);
   const auto to = static_cast<gint64>(options_.to_seconds * GST_SECOND);
   const auto flags = static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE);
+  if (nms_) {
+    GstPad* pad = gst_element_get_static_pad(nms_, "sink");
+    gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_EVENT_FLUSH, on_flush, this, nullptr);
+    gst_object_unref(pad);
+  }
   GstElement* sink = any_sink(GST_BIN(pipeline_));
   const bool sought = sink && gst_element_seek(sink, 1.0, GST_FORMAT_TIME, flags, GST_SEEK_TYPE_SET, from,
                                                to > 0 ? GST_SEEK_TYPE_SET : GST_SEEK_TYPE_NONE, to);
   gst_clear_object(&sink);
   if (!sought)
     return fail("--from, --to: this stream cannot be sought in; leave them out");
-  tally_ = {};
-  last_line_frames_ = 0;
+  last_line_ = {};
   gst_element_set_state(pipeline_, GST_STATE_PLAYING);
+}
+
+/** At the end of the flush, no frame is on its way through the element. */
+GstPadProbeReturn Run::on_flush(GstPad*, GstPadProbeInfo* info, gpointer self) {
+  auto* run = static_cast<Run*>(self);
+  if (GST_EVENT_TYPE(GST_PAD_PROBE_INFO_EVENT(info)) == GST_EVENT_FLUSH_STOP) {
+    const std::lock_guard lock(run->before_mutex_);
+    run->before_ = read_counts(run->nms_);
+  }
+  return GST_PAD_PROBE_OK;
 }
 
 gboolean Run::on_second(gpointer self) {
@@ -182,6 +190,11 @@ gboolean Run::on_sweep(gpointer self) {
   return G_SOURCE_CONTINUE;
 }
 
+Counts Run::counts() {
+  const std::lock_guard lock(before_mutex_);
+  return read_counts(nms_).since(before_);
+}
+
 double Run::seconds() const {
   return static_cast<double>(g_get_monotonic_time() - started_us_) / G_USEC_PER_SEC;
 }
@@ -189,27 +202,25 @@ double Run::seconds() const {
 void Run::print_progress() {
   const gint64 now = g_get_monotonic_time();
   const double since = static_cast<double>(now - last_line_us_) / G_USEC_PER_SEC;
-  const double fps = static_cast<double>(tally_.frames - last_line_frames_) / since;
+  const Counts all = nms_ ? counts() : Counts{};
+  const Counts lately = all.since(last_line_);
   last_line_us_ = now;
-  last_line_frames_ = tally_.frames;
+  last_line_ = all;
 
   const Progress progress =
-      nms_ ? query_progress(nms_, tally_.frames, expected_frames_) : query_progress(pipeline_, 0, std::nullopt);
-  std::string line = progress_line(nms_ ? &tally_ : nullptr, progress, fps, seconds());
+      nms_ ? query_progress(nms_, all.frames, expected_frames_) : query_progress(pipeline_, 0, std::nullopt);
+  const double fps = static_cast<double>(lately.frames) / since;
+  std::string line = progress_line(nms_ ? &all : nullptr, lately, progress, fps, seconds());
   for (const auto& sweeper : sweepers_)
     line += "  " + sweeper->text();
   g_print("%s\n", line.c_str());
 }
 
 /** Returns the exit status. */
-int Run::print_summary() const {
-  GstStructure* stats = nullptr;
-  if (nms_)
-    g_object_get(nms_, "stats", &stats, nullptr);
+int Run::print_summary(double seconds) {
+  const Counts all = nms_ ? counts() : Counts{};
   const Losses losses = read_losses(GST_BIN(pipeline_));
-  g_print("%s", summary(tally_, stats, losses, seconds(), interrupted_).c_str());
-  if (stats)
-    gst_structure_free(stats);
+  g_print("%s", summary(nms_ ? &all : nullptr, losses, seconds, interrupted_).c_str());
   for (const std::string& name : losses.failed())
     g_printerr("%s: %s failed on every frame, see its warning\n", kProgram, name.c_str());
   return losses.failed().empty() ? 0 : kFailedThroughout;

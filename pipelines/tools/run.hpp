@@ -6,13 +6,14 @@
 #include <gst/gst.h>
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "counts.hpp"
 #include "options.hpp"
 #include "sweeper.hpp"
-#include "tally.hpp"
 
 namespace crowd {
 
@@ -37,6 +38,7 @@ class Run {
   static gboolean on_second(gpointer self);
   static gboolean on_interrupt(gpointer self);
   static gboolean on_sweep(gpointer self);
+  static GstPadProbeReturn on_flush(GstPad* pad, GstPadProbeInfo* info, gpointer self);
 
   void take_message(GstMessage* message);
   void take_error(GstMessage* message);
@@ -44,9 +46,10 @@ class Run {
   bool starts_elsewhere() const;
   void start_elsewhere();
   void fail(const char* text);
+  Counts counts();
   double seconds() const;
   void print_progress();
-  int print_summary() const;
+  int print_summary(double seconds);
 
   GstElement* pipeline_;
   GstElement* nms_;  // the first crowdnms of the pipeline, or null
@@ -54,10 +57,11 @@ class Run {
   GMainLoop* loop_;
   std::vector<std::unique_ptr<Sweeper>> sweepers_;
   std::optional<std::uint64_t> expected_frames_;
-  Tally tally_;
+  std::mutex before_mutex_;
+  Counts before_;  // of frames before the start that --from asks for; under before_mutex_
+  Counts last_line_;
   gint64 started_us_ = 0;
   gint64 last_line_us_ = 0;
-  std::uint64_t last_line_frames_ = 0;
   bool started_elsewhere_ = false;
   bool failed_ = false;
   bool interrupted_ = false;

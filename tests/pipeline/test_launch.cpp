@@ -10,16 +10,15 @@
 #include <string>
 #include <vector>
 
+#include "counts.hpp"
 #include "losses.hpp"
 #include "options.hpp"
 #include "pipeline.hpp"
 #include "report.hpp"
 #include "sweeper.hpp"
-#include "tally.hpp"
 
 namespace {
 
-using crowd::DurationHistogram;
 using crowd::Sweep;
 using crowd::Sweeper;
 
@@ -54,49 +53,39 @@ TEST(parse_sweep, refuses_what_is_no_sweep) {
     EXPECT_FALSE(crowd::parse_sweep(text)) << text;
 }
 
-TEST(duration_histogram, quantiles_are_at_most_a_bucket_too_high) {
-  DurationHistogram times;
-  for (std::uint64_t ns = 1000; ns < 101000; ns += 10)
-    times.add(ns);
-  for (const double share : {0.01, 0.5, 0.9, 0.99, 1.0}) {
-    const double exact = 1000 + share * 100000;
-    EXPECT_GE(static_cast<double>(times.quantile(share)), exact * 0.999) << share;
-    EXPECT_LE(static_cast<double>(times.quantile(share)), exact * 1.035) << share;
-  }
-}
-
-TEST(duration_histogram, takes_any_duration) {
-  DurationHistogram times;
-  EXPECT_EQ(times.quantile(0.5), 0u);
-  times.add(0);
-  EXPECT_LE(times.quantile(1.0), 1u);
-  times.add(G_MAXUINT64);
-  EXPECT_GE(times.quantile(1.0), G_MAXUINT64 / 2);
-}
-
-TEST(tally, keeps_sums_and_maxima) {
-  crowd::Tally tally;
-  tally.add({100, 7, 2000});
-  tally.add({40, 9, 1000});
-  EXPECT_EQ(tally.frames, 2u);
-  EXPECT_EQ(tally.last.candidates, 40u);
-  EXPECT_EQ(tally.total.candidates, 140u);
-  EXPECT_EQ(tally.total.survivors, 16u);
-  EXPECT_EQ(tally.most.candidates, 100u);
-  EXPECT_EQ(tally.most.survivors, 9u);
-  EXPECT_EQ(tally.most.nms_ns, 2000u);
+crowd::Counts make_counts(std::uint64_t frames, std::uint64_t nms_ns) {
+  crowd::Counts counts;
+  counts.frames = frames;
+  counts.nms_ns = nms_ns;
+  counts.candidates = 10 * frames;
+  counts.survivors = 2 * frames;
+  counts.backend = "cpu";
+  return counts;
 }
 
 TEST(progress_line, says_what_is_known) {
-  crowd::Tally tally;
-  tally.add({153, 9, 120'000});
-  const std::string whole = crowd::progress_line(&tally, {0.25, 4}, 9.8, 10);
+  crowd::Counts counts = make_counts(1, 120'000);
+  counts.last_candidates = 153;
+  counts.last_survivors = 9;
+  const std::string whole = crowd::progress_line(&counts, counts, {0.25, 4}, 9.8, 10);
   for (const char* part :
        {"1/4", "candidates   153", "survivors    9", "nms 0.120 ms", "9.8 fps", "25 %", "0:30 to go"})
     EXPECT_NE(whole.find(part), std::string::npos) << part << " is not in: " << whole;
-  const std::string live = crowd::progress_line(&tally, {}, 9.8, 10);
+  const std::string live = crowd::progress_line(&counts, counts, {}, 9.8, 10);
   EXPECT_EQ(live.find('%'), std::string::npos) << live;
   EXPECT_EQ(live.find("to go"), std::string::npos) << live;
+  const std::string idle = crowd::progress_line(&counts, {}, {}, 0, 10);
+  EXPECT_EQ(idle.find("nms"), std::string::npos) << idle;
+}
+
+TEST(progress_line, gives_the_time_of_the_frames_since_the_line_before) {
+  const crowd::Counts now = make_counts(30, 9'000'000);
+  const crowd::Counts lately = now.since(make_counts(20, 1'000'000));
+  EXPECT_EQ(lately.frames, 10u);
+  EXPECT_EQ(lately.candidates, 100u);
+  EXPECT_EQ(lately.survivors, 20u);
+  const std::string line = crowd::progress_line(&now, lately, {}, 9.8, 10);
+  EXPECT_NE(line.find("nms 0.800 ms"), std::string::npos) << line;
 }
 
 struct Free {
@@ -167,60 +156,87 @@ TEST(losses, are_read_off_all_elements_from_source_to_sink) {
 }
 
 TEST(summary, names_what_was_lost) {
-  crowd::Tally tally;
-  tally.add({10, 2, 500});
-  const Stats stats = make_stats("backend=(string)cpu");
+  const crowd::Counts counts = make_counts(1, 500);
   crowd::Losses losses;
   losses.add("crowdoverlay", "o", make_stats("frames=(guint64)9,failures=(guint64)6").get());
-  const std::string text = crowd::summary(tally, stats.get(), losses, 2.0, false);
+  const std::string text = crowd::summary(&counts, losses, 2.0, false);
   EXPECT_NE(text.find("lost        6 frames not drawn (o)\n"), std::string::npos) << text;
   EXPECT_NE(text.find("backend cpu"), std::string::npos) << text;
   EXPECT_TRUE(text.ends_with("done: 1 frames, 10 candidates, 2 survivors\n")) << text;
-  const std::string without = crowd::summary({}, nullptr, losses, 2.0, false);
+  const std::string without = crowd::summary(nullptr, losses, 2.0, false);
   EXPECT_NE(without.find("lost        6 frames not drawn (o)\n"), std::string::npos) << without;
-  EXPECT_EQ(crowd::summary({}, nullptr, {}, 2.0, false).find("lost"), std::string::npos);
+  EXPECT_EQ(crowd::summary(nullptr, {}, 2.0, false).find("lost"), std::string::npos);
 }
 
-TEST(read_frame_counts, knows_a_frame_of_the_device) {
-  const std::unique_ptr<GstStructure, decltype(&gst_structure_free)> message(
-      gst_structure_new("crowdnms", "candidates", G_TYPE_UINT, 10u, "survivors", G_TYPE_UINT, 2u, "nms-time",
-                        G_TYPE_UINT64, guint64{0}, "on-device", G_TYPE_BOOLEAN, TRUE, nullptr),
-      gst_structure_free);
-  const auto counts = crowd::read_frame_counts(message.get());
-  ASSERT_TRUE(counts);
-  EXPECT_TRUE(counts->on_device);
-  EXPECT_EQ(counts->candidates, 10u);
+TEST(summary, says_how_much_a_frame) {
+  const crowd::Counts counts = make_counts(40, 80'000'000);
+  const std::string text = crowd::summary(&counts, {}, 2.0, false);
+  for (const char* part : {"candidates  10.0 a frame\n", "survivors   2.0 a frame\n", "2.000 ms a frame, backend cpu\n",
+                           "2.0 s, 20.0 fps\n"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
+  const crowd::Counts none;
+  EXPECT_TRUE(crowd::summary(&none, {}, 2.0, false).ends_with("done: 0 frames, 0 candidates, 0 survivors\n"));
 }
 
-std::string summary_with(const crowd::Tally& tally, guint64 timed, guint64 time) {
-  const std::unique_ptr<GstStructure, decltype(&gst_structure_free)> stats(
-      gst_structure_new("stats", "backend", G_TYPE_STRING, "cuda", "device-frames-timed", G_TYPE_UINT64, timed,
-                        "device-time", G_TYPE_UINT64, time, nullptr),
-      gst_structure_free);
-  return crowd::summary(tally, stats.get(), {}, 2.0, false);
+TEST(counts, are_those_of_the_stats) {
+  const Stats stats = make_stats(
+      "frames=(guint64)9,candidates=(guint64)90,survivors=(guint64)18,nms-time=(guint64)5,device-frames=(guint64)4,"
+      "device-frames-timed=(guint64)2,device-time=(guint64)26,last-candidates=(uint)11,last-survivors=(uint)3,"
+      "backend=(string)cuda");
+  const crowd::Counts counts = crowd::read_counts(stats.get());
+  EXPECT_EQ(counts.frames, 9u);
+  EXPECT_EQ(counts.candidates, 90u);
+  EXPECT_EQ(counts.survivors, 18u);
+  EXPECT_EQ(counts.nms_ns, 5u);
+  EXPECT_EQ(counts.device_frames, 4u);
+  EXPECT_EQ(counts.device_timed, 2u);
+  EXPECT_EQ(counts.device_ns, 26u);
+  EXPECT_EQ(counts.last_candidates, 11u);
+  EXPECT_EQ(counts.last_survivors, 3u);
+  EXPECT_EQ(counts.backend, "cuda");
+}
+
+TEST(counts, are_read_off_a_crowdnms_that_has_stopped) {
+  const Pipeline pipeline =
+      make_pipeline({"videotestsrc", "num-buffers=5", "!", "video/x-raw,width=320,height=240", "!", "crowdinject",
+                     "candidates=10", "!", "crowdnms", "name=n", "!", "fakesink"});
+  ASSERT_TRUE(pipeline);
+  ASSERT_TRUE(crowd::play_to_end("test", pipeline.get()));
+  const std::unique_ptr<GstElement, Unref> nms(gst_bin_get_by_name(GST_BIN(pipeline.get()), "n"));
+  const crowd::Counts counts = crowd::read_counts(nms.get());
+  EXPECT_EQ(counts.frames, 5u);
+  EXPECT_EQ(counts.candidates, 50u);
+  EXPECT_EQ(counts.backend, "cpu");
+}
+
+/// Of 40 frames in CUDA memory.
+crowd::Counts device_counts(std::uint64_t timed, std::uint64_t time) {
+  crowd::Counts counts = make_counts(40, 0);
+  counts.device_frames = 40;
+  counts.device_timed = timed;
+  counts.device_ns = time;
+  counts.backend = "cuda";
+  return counts;
 }
 
 TEST(summary, says_how_long_the_device_worked) {
-  crowd::Tally tally;
-  for (int i = 0; i < 40; i++)
-    tally.add({10, 2, 0, true});
-  const std::string text = summary_with(tally, 2, 26'000);
+  const crowd::Counts counts = device_counts(2, 26'000);
+  const std::string text = crowd::summary(&counts, {}, 2.0, false);
   EXPECT_NE(text.find("nms         on the device 0.013 ms a frame, mean of 2 timed, backend cuda\n"), std::string::npos)
       << text;
   EXPECT_EQ(text.find("0.000 ms"), std::string::npos) << text;
-  EXPECT_EQ(text.find("median"), std::string::npos) << text;
-  EXPECT_NE(crowd::progress_line(&tally, {}, 9.8, 10).find("nms on the device  9.8 fps"), std::string::npos);
-  const std::string untimed = summary_with(tally, 0, 0);
-  EXPECT_NE(untimed.find("nms         on the device, too few frames to be timed"), std::string::npos) << untimed;
+  EXPECT_NE(crowd::progress_line(&counts, counts, {}, 9.8, 10).find("nms on the device  9.8 fps"), std::string::npos);
+  const crowd::Counts untimed = device_counts(0, 0);
+  const std::string unknown = crowd::summary(&untimed, {}, 2.0, false);
+  EXPECT_NE(unknown.find("nms         on the device, too few frames to be timed"), std::string::npos) << unknown;
 }
 
 TEST(summary, keeps_frames_of_the_device_out_of_the_times_of_the_host) {
-  crowd::Tally tally;
-  for (int i = 0; i < 40; i++)
-    tally.add({10, 2, 0, true});
-  tally.add({10, 2, 2'000'000, false});
-  const std::string text = summary_with(tally, 2, 26'000);
-  EXPECT_NE(text.find("median 2.000 ms"), std::string::npos) << text;
+  crowd::Counts counts = device_counts(2, 26'000);
+  counts.frames++;
+  counts.nms_ns = 2'000'000;
+  const std::string text = crowd::summary(&counts, {}, 2.0, false);
+  EXPECT_NE(text.find("nms         2.000 ms a frame"), std::string::npos) << text;
   EXPECT_NE(text.find("on the device 0.013 ms a frame"), std::string::npos) << text;
 }
 

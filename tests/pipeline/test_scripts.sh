@@ -53,6 +53,15 @@ readme_line() {
   gst-crowd-launch --frames 3 "${words[@]}" | grep '^done: 3 frames'
 }
 
+# Frames before the start, which crowdnms has seen, do not count.
+part_of_a_stream() {
+  need_element crowdnms && need_element crowdinject || return
+  gst-crowd-launch -q --from 2 --to 3 videotestsrc ! video/x-raw,width=320,height=240,framerate=25/1 ! queue ! \
+    crowdinject candidates=10 ! crowdnms ! queue ! fakesink | tee part | tail -n 1 | grep '^done: 25 frames, 250 candid' ||
+    { cat part; return 1; }
+}
+
+check "a part of a stream is played, and counted alone" part_of_a_stream
 check "the first line of the README runs" readme_line 1
 check "the second line of the README can be made" readme_line 2
 for script in "$pipelines"/*.sh; do
