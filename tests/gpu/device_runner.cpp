@@ -71,10 +71,15 @@ DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const W
                   pointer_or_null<std::uint32_t>(offsets_, !batch.offsets.empty()),
                   pointer_or_null<std::uint32_t>(counts_, !batch.counts.empty()),
                   batch.frames,
-                  batch.capacity},
-      outputs_{survivors_.as<std::uint32_t>(), pointer_or_null<std::uint32_t>(members_, wanted.members),
-               pointer_or_null<std::uint32_t>(stand_ins_, wanted.stand_ins), reports_.as<CrowdNmsReport>(),
-               wanted.max_survivors} {
+                  batch.capacity,
+                  {}},
+      outputs_{survivors_.as<std::uint32_t>(),
+               pointer_or_null<std::uint32_t>(members_, wanted.members),
+               pointer_or_null<std::uint32_t>(stand_ins_, wanted.stand_ins),
+               reports_.as<CrowdNmsReport>(),
+               wanted.max_survivors,
+               0,
+               {}} {
   poison();
 }
 

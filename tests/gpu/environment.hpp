@@ -15,6 +15,12 @@ inline bool is_set(const char* name) {
   return value && std::string(value) == "1";
 }
 
+/// How thorough: CROWD_GPU_TEST=quick is for compute-sanitizer, which slows kernels down a hundredfold.
+inline bool quick() {
+  const char* value = std::getenv("CROWD_GPU_TEST");
+  return value && std::string(value) == "quick";
+}
+
 /// Says why the tests are skipped; the exit status: that of a skip, or of a failure where CROWD_REQUIRE_GPU=1.
 inline int skipped(const char* why) {
   std::printf("skipped: %s\n", why);

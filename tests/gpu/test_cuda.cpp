@@ -6,24 +6,18 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "cases.hpp"
 #include "device_runner.hpp"
+#include "environment.hpp"
 #include "exact_ratios.hpp"
 #include "gathering.hpp"
 
 namespace crowd::test {
 namespace {
-
-/// How thorough: CROWD_GPU_TEST=quick is for compute-sanitizer, which slows kernels down a hundredfold.
-bool quick() {
-  const char* value = std::getenv("CROWD_GPU_TEST");
-  return value && std::string(value) == "quick";
-}
 
 struct Mode {
   const char* name;

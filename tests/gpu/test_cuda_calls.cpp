@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Calls of the CUDA backend among other work on the device: in graphs, at the largest capacities, beside errors.
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cases.hpp"
+#include "device_runner.hpp"
+#include "environment.hpp"
+#include "rewrite.hpp"
+
+namespace crowd::test {
+namespace {
+
+Wanted everything(const Batch& batch) {
+  return {batch.capacity, true, true};
+}
+
+Batch version_of(std::uint32_t n, std::uint32_t version) {
+  Boxes set;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const Rewritten candidate = rewritten(version, i);
+    set.add(candidate.box, candidate.score);
+  }
+  return Batch::of(set);
+}
+
+/// Outputs of one call, on the device.
+struct Outputs {
+  explicit Outputs(std::uint32_t n)
+      : survivors(n * sizeof(std::uint32_t)),
+        members(n * sizeof(std::uint32_t)),
+        stand_ins(n * sizeof(std::uint32_t)),
+        report(sizeof(CrowdNmsReport)) {}
+
+  CrowdNmsSurvivors pointers(std::uint32_t n) const {
+    return {.survivors = survivors.as<std::uint32_t>(),
+            .members = members.as<std::uint32_t>(),
+            .stand_ins = stand_ins.as<std::uint32_t>(),
+            .reports = report.as<CrowdNmsReport>(),
+            .max_survivors = n,
+            .flags = 0,
+            .reserved = {}};
+  }
+  void poison() {
+    for (DeviceBytes* bytes : {&survivors, &members, &stand_ins, &report})
+      bytes->fill(0xee, 0, bytes->size());
+  }
+
+  DeviceBytes survivors, members, stand_ins, report;
+};
+
+/// A graph in which a kernel overwrites the candidates before each of many calls.
+class RewrittenCalls {
+ public:
+  RewrittenCalls(const CrowdNmsParams& params, std::uint32_t n, std::uint32_t calls)
+      : n_(n),
+        boxes_(n * sizeof(CrowdNmsBox)),
+        scores_(n * sizeof(float)),
+        workspace_(crowd_nms_cuda_workspace_bytes(&params, 1, n)) {
+    for (std::uint32_t i = 0; i < calls; ++i)
+      outputs_.push_back(std::make_unique<Outputs>(n));
+    expect_cuda(cuda::allocate(stream_), "creating a stream");
+    expect_cuda(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "beginning capture");
+    for (std::uint32_t i = 0; i < calls; ++i)
+      enqueue(params, i);
+    cudaGraph_t graph = nullptr;
+    expect_cuda(cudaStreamEndCapture(stream_.get(), &graph), "ending capture");
+    expect_cuda(cudaGraphInstantiate(&exec_, graph, 0), "instantiating the graph");
+    cudaGraphDestroy(graph);
+  }
+  ~RewrittenCalls() {
+    cudaGraphExecDestroy(exec_);
+  }
+
+  void replay() {
+    for (const auto& outputs : outputs_)
+      outputs->poison();
+    workspace_.fill(0xee, 0, workspace_.size());
+    expect_cuda(cudaDeviceSynchronize(), "poisoning");
+    expect_cuda(cudaGraphLaunch(exec_, stream_.get()), "launching the graph");
+    expect_cuda(cudaStreamSynchronize(stream_.get()), "running");
+  }
+
+  Result result(std::uint32_t call, const Batch& batch) const {
+    Result result = Result::sized(batch, everything(batch));
+    const Outputs& from = *outputs_[call];
+    from.report.download(result.reports.data(), sizeof(CrowdNmsReport));
+    // Entries past the number of survivors are left as they were.
+    const std::size_t bytes = result.reports[0].survivors * sizeof(std::uint32_t);
+    from.survivors.download(result.survivors.data(), bytes);
+    from.members.download(result.members.data(), bytes);
+    from.stand_ins.download(result.stand_ins.data(), n_ * sizeof(std::uint32_t));
+    return result;
+  }
+
+ private:
+  void enqueue(const CrowdNmsParams& params, std::uint32_t call) {
+    rewrite(boxes_.as<CrowdNmsBox>(), scores_.as<float>(), n_, call, stream_.get());
+    const CrowdNmsCandidates candidates = {.boxes = boxes_.as<CrowdNmsBox>(),
+                                           .scores = scores_.as<float>(),
+                                           .classes = nullptr,
+                                           .offsets = nullptr,
+                                           .counts = nullptr,
+                                           .frames = 1,
+                                           .capacity = n_,
+                                           .reserved = {}};
+    const CrowdNmsSurvivors survivors = outputs_[call]->pointers(n_);
+    EXPECT_EQ(crowd_nms_cuda(&params, &candidates, &survivors, workspace_.as<void>(), workspace_.size(), stream_.get()),
+              CROWD_NMS_OK)
+        << crowd_nms_last_error();
+  }
+
+  std::uint32_t n_;
+  DeviceBytes boxes_, scores_, workspace_;
+  std::vector<std::unique_ptr<Outputs>> outputs_;
+  cuda::Stream stream_;
+  cudaGraphExec_t exec_ = nullptr;
+};
+
+class CudaInGraphs : public testing::TestWithParam<std::tuple<CrowdNmsMethod, std::uint32_t>> {};
+
+// Kernels that start early must not read what the kernel before the call writes.
+TEST_P(CudaInGraphs, sees_what_a_kernel_rewrote_in_place_before_each_call) {
+  const auto [method, n] = GetParam();
+  const std::uint32_t calls = quick() ? 3 : n > 10000 ? 12 : 50;
+  CrowdNmsParams params = default_params();
+  params.method = method;
+  std::vector<Batch> batches;
+  std::vector<Result> expected;
+  for (std::uint32_t call = 0; call < calls; ++call) {
+    batches.push_back(version_of(n, call));
+    expected.push_back(run_cpu(params, batches.back(), everything(batches.back())));
+  }
+  RewrittenCalls graph(params, n, calls);
+  for (int replay = 0; replay < (quick() ? 1 : 5); ++replay) {
+    graph.replay();
+    for (std::uint32_t call = 0; call < calls; ++call)
+      ASSERT_TRUE(same(expected[call], graph.result(call, batches[call]), batches[call], everything(batches[call])))
+          << "call " << call << " of replay " << replay;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, CudaInGraphs,
+                         testing::Combine(testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE),
+                                          testing::Values(200u, 1027u, 4096u, 5000u, 20000u)),
+                         [](const auto& info) {
+                           const bool greedy = std::get<0>(info.param) == CROWD_NMS_GREEDY;
+                           return (greedy ? "greedy_" : "map_reduce_") + std::to_string(std::get<1>(info.param));
+                         });
+
+// More blocks than fit the GPU at once, so that some begin only when others have ended.
+TEST(CudaAtTheLargestCapacity, agrees_with_the_cpu_backend) {
+  if (quick())
+    GTEST_SKIP() << "CROWD_GPU_TEST=quick";
+  for (const std::uint32_t n : {1u << 20, (1u << 20) - 1}) {
+    for (const bool clustered : {false, true}) {
+      const Boxes set = clustered ? crowd(n, 20000, 46460, 18000, n) : uniform(n, 15360, 8640, n);
+      for (const CrowdNmsMethod method : {CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE}) {
+        CrowdNmsParams params = default_params();
+        params.method = method;
+        const Batch batch = Batch::of(set);
+        EXPECT_TRUE(same(run_cpu(params, batch, everything(batch)), run_cuda(params, batch, everything(batch)), batch,
+                         everything(batch)))
+            << n << (clustered ? " clustered, method " : " uniform, method ") << method;
+      }
+    }
+  }
+}
+
+// The runtime keeps the last error of a thread until it is asked for it.
+TEST(CudaErrors, of_the_application_are_left_to_it) {
+  void* too_much = nullptr;
+  ASSERT_EQ(cudaMalloc(&too_much, std::size_t{1} << 60), cudaErrorMemoryAllocation);
+  const Batch batch = Batch::of(crowd(1000, 40, 1920, 1080, 3));
+  for (const CrowdNmsMethod method : {CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER}) {
+    CrowdNmsParams params = default_params();
+    params.method = method;
+    DeviceCall call(params, batch, everything(batch));
+    EXPECT_EQ(call.enqueue(nullptr), CROWD_NMS_OK) << crowd_nms_last_error();
+    EXPECT_EQ(cudaPeekAtLastError(), cudaErrorMemoryAllocation) << "method " << method;
+  }
+  EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
+}
+
+TEST(CudaErrors, of_launches_are_told) {
+  const Batch batch = Batch::of(crowd(1000, 40, 1920, 1080, 4));
+  DeviceCall call(default_params(), batch, everything(batch));
+  cuda::Stream captured;
+  expect_cuda(cuda::allocate(captured), "creating a stream");
+  expect_cuda(cudaStreamBeginCapture(captured.get(), cudaStreamCaptureModeGlobal), "beginning capture");
+  // The legacy stream would wait for the captured one, which is not allowed.
+  EXPECT_EQ(call.enqueue(cudaStreamLegacy), CROWD_NMS_CUDA_ERROR);
+  EXPECT_NE(std::string(crowd_nms_last_error()).find("launching the kernels failed"), std::string::npos);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess) << "a call takes its own errors";
+  cudaGraph_t graph = nullptr;
+  (void)cudaStreamEndCapture(captured.get(), &graph);
+  if (graph)
+    cudaGraphDestroy(graph);
+  (void)cudaGetLastError();
+}
+
+}  // namespace
+}  // namespace crowd::test
