@@ -161,6 +161,7 @@ GstFlowReturn NmsWorker::begin(GstBuffer* buffer, const NmsSettings& settings) {
   follow(settings);
   Frame frame;
   frame.settings = settings;
+  frame.config = config_;
   frame.source_row = find_source(settings, buffer);
   look_for_lost(buffer, settings, frame);
   GstFlowReturn flow = GST_FLOW_OK;
@@ -335,11 +336,11 @@ void NmsWorker::warn_unknown_size() {
 void NmsWorker::count(const Frame& frame) {
   GST_OBJECT_LOCK(element_);
   if (frame.on_device && !frame.result)
-    stats_.count_on_device(config_.params.method);
+    stats_.count_on_device(frame.config.params.method);
   else
     stats_.count(frame.result ? &*frame.result : nullptr,
                  frame.on_device ? NmsStats::Place::device : NmsStats::Place::host, frame.broken,
-                 config_.params.method);
+                 frame.config.params.method);
   GST_OBJECT_UNLOCK(element_);
 }
 

@@ -76,6 +76,7 @@ class NmsWorker {
     bool on_device = false;
     bool awaited = false;  ///< survivors are on their way to the host
     NmsSettings settings;
+    NmsEngine::Config config{};   ///< that it is clustered with, which later settings leave alone
     bool left_on_device = false;  ///< survivors are on the buffer, in device memory
     int source_row = -1;
     meta::BoxesInfo info;                       ///< of the candidates, where survivors are awaited

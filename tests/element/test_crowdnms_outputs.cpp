@@ -139,6 +139,21 @@ TEST_F(Delayed, frames_come_one_later_and_the_last_with_the_end) {
   }
 }
 
+TEST_F(Delayed, a_frame_is_counted_under_the_method_it_was_clustered_with) {
+  for (unsigned i = 0; i < 3; i++) {
+    gst_util_set_object_arg(G_OBJECT(nms.element()), "method", i == 1 ? "map-reduce" : "greedy");
+    push(i);
+  }
+  for (const auto& [method, survivors] : {std::pair{"greedy", 2u}, std::pair{"map-reduce", 1u}}) {
+    const Ref<GstBuffer> out(gst_harness_try_pull(nms.harness()));
+    EXPECT_EQ(rois(out.get()).size(), survivors);
+    const Ref<GstMessage> message = pop_message(nms.bus(), GST_MESSAGE_ELEMENT);
+    ASSERT_NE(message, nullptr);
+    EXPECT_STREQ(gst_structure_get_string(gst_message_get_structure(message.get()), "method"), method);
+  }
+  EXPECT_EQ(nms.stat_text("method"), "map-reduce") << "greedy is held";
+}
+
 TEST_F(Delayed, what_comes_after_a_frame_stays_after_it) {
   push(0);
   EXPECT_TRUE(gst_harness_push_event(nms.harness(), gst_event_new_gap(frame_time, frame_time)));
