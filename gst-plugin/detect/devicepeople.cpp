@@ -32,90 +32,72 @@ hog::DeviceImage image_of(const GstVideoFrame& frame, const ShownPart& part) {
   return image;
 }
 
-}  // namespace
-
-struct DevicePeople::State {
-  CudaDevice device;
-  hog::DeviceFinder finder{cv::HOGDescriptor::getDefaultPeopleDetector()};
-  DeviceBoxesPool pool;
-  CUstream_st* stream = nullptr;  // of the last frame
-  std::string problem;
-
-  ~State() {
+class CudaPeople final : public DevicePeople {
+ public:
+  ~CudaPeople() override {
     release();
   }
 
+  DeviceReport find(GstBuffer* buffer, const GstVideoInfo& info, const Search& search, guint capacity,
+                    MemoryRef& candidates) override;
+
+ private:
   void release() {
-    const CudaDevice::Current current(device);
-    finder.release();
-    pool.clear();
-    stream = nullptr;
+    const CudaDevice::Current current(device_);
+    finder_.release();
+    pool_.clear();
+    stream_ = nullptr;
   }
 
-  bool follow_context(GstMemory* memory) {
-    if (device.owns(memory))
-      return true;
-    release();
-    return device.adopt(memory, -1, problem);
-  }
-
-  DeviceOutcome tell(DeviceReport report) {
-    problem = std::move(report.problem);
-    return report.outcome;
-  }
-
-  DeviceOutcome search(const hog::DeviceImage& image, const Search& settings, GstMemory* boxes, guint capacity) {
-    DeviceReport report = finder.prepare(image.width, image.height, settings);
-    if (report.outcome != DeviceOutcome::done)
-      return tell(std::move(report));
+  DeviceReport search_image(const hog::DeviceImage& image, const Search& search, GstMemory* boxes, guint capacity) {
+    if (DeviceReport report = finder_.prepare(image.width, image.height, search); report.outcome != DeviceOutcome::done)
+      return report;
     const MappedBoxes map(boxes, capacity, GST_MAP_WRITE | map_on_device);
     if (!map)
-      return tell({DeviceOutcome::failed, "the memory of candidates cannot be mapped"});
+      return {DeviceOutcome::failed, "the memory of candidates cannot be mapped"};
     const hog::DeviceWindows windows = {map->count, &map->boxes->x1, map->scores, map->classes, capacity};
-    return tell(finder.enqueue(image, windows, stream_of(boxes)));
+    return finder_.enqueue(image, windows, stream_of(boxes));
   }
+
+  CudaDevice device_;
+  hog::DeviceFinder finder_{cv::HOGDescriptor::getDefaultPeopleDetector()};
+  DeviceBoxesPool pool_;
+  CUstream_st* stream_ = nullptr;  // of the last frame
 };
 
-bool DevicePeople::is_available() {
-  return true;
-}
-
-DevicePeople::DevicePeople() : state_(std::make_unique<State>()) {}
-
-DevicePeople::~DevicePeople() = default;
-
-DeviceOutcome DevicePeople::find(GstBuffer* buffer, const GstVideoInfo& info, const Search& search, guint capacity,
-                                 MemoryRef& candidates) {
-  State& s = *state_;
+DeviceReport CudaPeople::find(GstBuffer* buffer, const GstVideoInfo& info, const Search& search, guint capacity,
+                              MemoryRef& candidates) {
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   if (!is_on_device(memory))
-    return s.tell({DeviceOutcome::dropped,
-                   "the frame is not in the CUDA memory that its caps promise; put cudaupload before this element"});
-  if (!s.follow_context(memory))
-    return DeviceOutcome::failed;
-  const CudaDevice::Current current(s.device);
+    return {DeviceOutcome::dropped,
+            "the frame is not in the CUDA memory that its caps promise; put cudaupload before this element"};
+  if (DeviceReport report = device_.follow(memory, -1, [this] { release(); }); report.outcome != DeviceOutcome::done)
+    return report;
+  const CudaDevice::Current current(device_);
   if (!current)
-    return s.tell({DeviceOutcome::failed, "the CUDA context cannot be made current"});
+    return {DeviceOutcome::failed, "the CUDA context cannot be made current"};
   // Searches share the finder's memory. Freeing it waits for what is done with it on the last stream.
-  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(s.stream, stream))
-    s.finder.release();
-  MemoryRef boxes = s.pool.acquire(capacity, memory);
+  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream))
+    finder_.release();
+  MemoryRef boxes = pool_.acquire(capacity, memory);
   if (!boxes)
-    return s.tell(report_of_no_memory("no device memory for candidates"));
+    return report_of_no_memory("no device memory for candidates");
   const MappedFrame frame(buffer, info, GST_MAP_READ | map_on_device);
   if (!frame)
-    return s.tell({DeviceOutcome::dropped, "the frame cannot be mapped; put cudaconvert before this element"});
+    return {DeviceOutcome::dropped, "the frame cannot be mapped; put cudaconvert before this element"};
   const auto part = shown_part(*frame, info);
   if (!part)
-    return s.tell({DeviceOutcome::dropped, part_is_missing});
-  const DeviceOutcome outcome = s.search(image_of(*frame, *part), search, boxes.get(), capacity);
-  if (outcome == DeviceOutcome::done)
+    return {DeviceOutcome::dropped, part_is_missing};
+  DeviceReport report = search_image(image_of(*frame, *part), search, boxes.get(), capacity);
+  if (report.outcome == DeviceOutcome::done)
     candidates = std::move(boxes);
-  return outcome;
+  return report;
 }
 
-const std::string& DevicePeople::problem() const {
-  return state_->problem;
+}  // namespace
+
+std::unique_ptr<DevicePeople> DevicePeople::make() {
+  return std::make_unique<CudaPeople>();
 }
 
 }  // namespace crowd

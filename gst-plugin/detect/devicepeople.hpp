@@ -7,7 +7,6 @@
 #include <gst/video/video.h>
 
 #include <memory>
-#include <string>
 
 #include "base/deviceoutcome.hpp"
 #include "base/memorypool.hpp"
@@ -22,24 +21,14 @@ namespace crowd {
  */
 class DevicePeople {
  public:
-  /** Whether find() can find at all: not in a build without CUDA. */
-  static bool is_available();
+  /** See gpu/parts.hpp. */
+  static std::unique_ptr<DevicePeople> make();
 
-  DevicePeople();
-  ~DevicePeople();
-  DevicePeople(const DevicePeople&) = delete;
-  DevicePeople& operator=(const DevicePeople&) = delete;
+  virtual ~DevicePeople() = default;
 
-  /** Leaves the candidates, a GstCrowdBoxesMeta's memory with room for `capacity`, in `candidates`. What is not `done`
-   *  is told in problem(). */
-  DeviceOutcome find(GstBuffer* buffer, const GstVideoInfo& info, const Search& search, guint capacity,
-                     MemoryRef& candidates);
-
-  const std::string& problem() const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
+  /** Leaves the candidates, a GstCrowdBoxesMeta's memory with room for `capacity`, in `candidates`. */
+  [[nodiscard]] virtual DeviceReport find(GstBuffer* buffer, const GstVideoInfo& info, const Search& search,
+                                          guint capacity, MemoryRef& candidates) = 0;
 };
 
 }  // namespace crowd

@@ -73,12 +73,14 @@
 #include "detect/sizerange.hpp"
 #include "detect/windows.hpp"
 #include "gpu/device.hpp"
+#include "gpu/parts.hpp"
 #include "lib/gstcrowdboxesplacement.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(crowd_detect_debug);
 #define GST_CAT_DEFAULT crowd_detect_debug
 
 using crowd::DeviceOutcome;
+using crowd::DeviceReport;
 
 namespace {
 
@@ -112,7 +114,7 @@ struct State {
   explicit State(GstElement* element) : warnings(element) {}
 
   std::unique_ptr<crowd::WindowFinder> finder;
-  crowd::DevicePeople device_people;
+  std::unique_ptr<crowd::DevicePeople> device_people = crowd::make_device_part<crowd::DevicePeople>();
   bool people = false;
   crowd::Calibration calibration;
   bool refused = false;
@@ -259,20 +261,20 @@ static void gst_crowd_detect_count(GstCrowdDetect* self, std::size_t found, std:
 }
 
 /** The same on the device, which alone knows what it found. */
-static DeviceOutcome gst_crowd_detect_search_device(GstCrowdDetect* self, State& state, GstBuffer* buffer,
-                                                    const crowd::PerFrame& settings, bool in_vain) {
+static DeviceReport gst_crowd_detect_search_device(GstCrowdDetect* self, State& state, GstBuffer* buffer,
+                                                   const crowd::PerFrame& settings, bool in_vain) {
   const gint64 begin = g_get_monotonic_time();
   state.found = {};
   state.found.capacity = settings.max_candidates;
-  const DeviceOutcome outcome =
-      state.device_people.find(buffer, state.info, settings.search, settings.max_candidates, state.found.memory);
-  gst_crowd_detect_count(self, 0, 0, in_vain || outcome != DeviceOutcome::done, begin);
-  if (outcome == DeviceOutcome::dropped) {
-    state.warnings.tell_failure(state.device_people.problem());
+  DeviceReport report =
+      state.device_people->find(buffer, state.info, settings.search, settings.max_candidates, state.found.memory);
+  gst_crowd_detect_count(self, 0, 0, in_vain || report.outcome != DeviceOutcome::done, begin);
+  if (report.outcome == DeviceOutcome::dropped) {
+    state.warnings.tell_failure(report.problem);
     state.windows.clear();
     state.found = gst_crowd_detect_pack(state, 0, settings.max_candidates);
   }
-  return outcome;
+  return report;
 }
 
 /** Searches the frame, leaves what it held in state.found and counts. */
@@ -289,8 +291,8 @@ static void gst_crowd_detect_search_host(GstCrowdDetect* self, State& state, Gst
 }
 
 /** Where no window can be found, the frame is searched all the same: it gets its candidates, none, where others do. */
-static DeviceOutcome gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer,
-                                             const crowd::PerFrame& settings) {
+static DeviceReport gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer,
+                                            const crowd::PerFrame& settings) {
   const cv::Size size(GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info));
   if (state.people)
     state.warnings.tell_stride(settings.search);
@@ -299,7 +301,7 @@ static DeviceOutcome gst_crowd_detect_search(GstCrowdDetect* self, State& state,
   if (state.on_device)
     return gst_crowd_detect_search_device(self, state, buffer, settings, !problem.empty());
   gst_crowd_detect_search_host(self, state, buffer, settings, !problem.empty());
-  return DeviceOutcome::done;
+  return {};
 }
 
 static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, GstBuffer* buffer) {
@@ -312,10 +314,10 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
   const auto corner = shown_corner(buffer, state.info);
   if (!state.found.memory || ++state.found.age >= settings.interval ||
       corner != std::pair(state.found.x, state.found.y)) {
-    const DeviceOutcome outcome = gst_crowd_detect_search(self, state, buffer, settings);
+    const DeviceReport report = gst_crowd_detect_search(self, state, buffer, settings);
     std::tie(state.found.x, state.found.y) = corner;
-    if (crowd::is_fatal(outcome))
-      return crowd::fail_for_gpu(transform, outcome, state.device_people.problem().c_str());
+    if (crowd::is_fatal(report.outcome))
+      return crowd::fail_for_gpu(transform, report.outcome, report.problem.c_str());
   }
   if (!state.found.memory) {
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
@@ -374,7 +376,7 @@ static void gst_crowd_detect_finalize(GObject* object) {
 
 static void gst_crowd_detect_add_templates(GstElementClass* element_class) {
   GstCaps* caps = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(CROWD_LUMA_FORMATS));
-  if (crowd::DevicePeople::is_available())
+  if (crowd::built_with_gst_cuda)
     gst_caps_append(caps, crowd::device_caps());
   gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));

@@ -3,65 +3,94 @@
 
 #include "gpu/boxesupload.hpp"
 
+#include <optional>
+
 #include "gpu/cudareport.hpp"
+#include "gpu/device.hpp"
 #include "gpu/uploadring.hpp"
 
 namespace crowd {
 
-/// Belongs to the context of `memory`, which keeps it alive.
-struct BoxesUpload::State {
-  MemoryRef memory;
-  cuda::UploadRing ring;
+namespace {
 
-  ~State() {
-    const bool current = memory && push_context_of(memory.get());
-    ring.clear();
+using Fill = std::function<void(const GstCrowdBoxesMap&)>;
+
+/// An upload ring in the context of a memory, which keeps that alive.
+class RingInContext {
+ public:
+  explicit RingInContext(GstMemory* memory) : memory_(gst_memory_ref(memory)) {}
+  ~RingInContext() {
+    const bool current = push_context_of(memory_.get());
+    ring_.clear();
     if (current)
       pop_context();
   }
+  RingInContext(const RingInContext&) = delete;
+  RingInContext& operator=(const RingInContext&) = delete;
+
+  bool is_in_context_of(GstMemory* memory) const {
+    return context_of(memory_.get()) == context_of(memory);
+  }
+  cuda::UploadRing& ring() {
+    return ring_;
+  }
+
+ private:
+  MemoryRef memory_;
+  cuda::UploadRing ring_;
 };
 
-BoxesUpload::BoxesUpload() = default;
-
-BoxesUpload::~BoxesUpload() = default;
-
-DeviceReport BoxesUpload::send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* stream,
-                               const std::function<void(const GstCrowdBoxesMap&)>& fill) {
+DeviceReport send(cuda::UploadRing& ring, const GstCrowdBoxesMap& to, guint capacity, CUstream_st* stream,
+                  const Fill& fill) {
   GstCrowdBoxesLayout layout;
   gst_crowd_boxes_layout_init(&layout, capacity);
-  cudaError_t error = state_->ring.take(layout.members);
+  cudaError_t error = ring.take(layout.members);
   if (error == cudaSuccess) {
     GstCrowdBoxesMap host;
-    gst_crowd_boxes_map_at(&host, state_->ring.data(), capacity);
+    gst_crowd_boxes_map_at(&host, ring.data(), capacity);
     fill(host);
-    error = state_->ring.send(to.count, layout.members, stream);
+    error = ring.send(to.count, layout.members, stream);
   }
   return error == cudaSuccess ? DeviceReport() : report_of("sending candidates to the GPU", error);
 }
 
-MemoryRef BoxesUpload::upload(GstMemory* beside, guint capacity,
-                              const std::function<void(const GstCrowdBoxesMap&)>& fill) {
-  report_ = {};
-  if (!push_context_of(beside)) {
-    report_ = {DeviceOutcome::failed, "the CUDA context of the frame cannot be made current"};
-    return nullptr;
-  }
-  MemoryRef memory = pool_.acquire(capacity, beside);
-  if (!memory)
-    report_ = report_of_no_memory("no device memory for candidates");
-  if (memory && (!state_ || context_of(state_->memory.get()) != context_of(memory.get()))) {
-    state_ = std::make_unique<State>();
-    state_->memory.reset(gst_memory_ref(memory.get()));
-  }
-  if (memory) {
-    const MappedBoxes map(memory.get(), capacity, GST_MAP_WRITE | map_on_device);
-    report_ = map ? send(*map, capacity, stream_of(memory.get()), fill)
-                  : DeviceReport{DeviceOutcome::failed, "the memory of candidates cannot be mapped"};
-    if (report_.outcome != DeviceOutcome::done)
+class CudaBoxesUpload final : public BoxesUpload {
+ public:
+  MemoryRef upload(GstMemory* beside, guint capacity, const Fill& fill, DeviceReport& report) override {
+    report = {};
+    if (!push_context_of(beside)) {
+      report = {DeviceOutcome::failed, "the CUDA context of the frame cannot be made current"};
+      return nullptr;
+    }
+    MemoryRef memory = pool_.acquire(capacity, beside);
+    if (memory)
+      report = fill_memory(memory.get(), capacity, fill);
+    else
+      report = report_of_no_memory("no device memory for candidates");
+    if (report.outcome != DeviceOutcome::done)
       memory.reset();
+    pop_context();
+    return memory;
   }
-  pop_context();
-  return memory;
+
+ private:
+  DeviceReport fill_memory(GstMemory* memory, guint capacity, const Fill& fill) {
+    if (!ring_ || !ring_->is_in_context_of(memory))
+      ring_.emplace(memory);
+    const MappedBoxes map(memory, capacity, GST_MAP_WRITE | map_on_device);
+    if (!map)
+      return {DeviceOutcome::failed, "the memory of candidates cannot be mapped"};
+    return send(ring_->ring(), *map, capacity, stream_of(memory), fill);
+  }
+
+  DeviceBoxesPool pool_;
+  std::optional<RingInContext> ring_;
+};
+
+}  // namespace
+
+std::unique_ptr<BoxesUpload> BoxesUpload::make() {
+  return std::make_unique<CudaBoxesUpload>();
 }
 
 }  // namespace crowd

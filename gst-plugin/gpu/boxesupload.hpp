@@ -11,35 +11,22 @@
 #include <memory>
 
 #include "base/deviceoutcome.hpp"
-#include "gpu/device.hpp"
+#include "base/memorypool.hpp"
 
 namespace crowd {
 
 /// For one thread. In the steady state it allocates nothing, and waits only where the device is several frames behind.
 class BoxesUpload {
  public:
-  BoxesUpload();
-  ~BoxesUpload();
-  BoxesUpload(const BoxesUpload&) = delete;
-  BoxesUpload& operator=(const BoxesUpload&) = delete;
+  /// See gpu/parts.hpp.
+  static std::unique_ptr<BoxesUpload> make();
+
+  virtual ~BoxesUpload() = default;
 
   /// Device memory, in the context of `beside` and on its stream, with what `fill` writes into a host view of
-  /// `capacity` boxes: all but members. NULL with the reason in report().
-  MemoryRef upload(GstMemory* beside, guint capacity, const std::function<void(const GstCrowdBoxesMap&)>& fill);
-
-  /// Of the last upload.
-  const DeviceReport& report() const {
-    return report_;
-  }
-
- private:
-  struct State;
-  DeviceReport send(const GstCrowdBoxesMap& to, guint capacity, CUstream_st* stream,
-                    const std::function<void(const GstCrowdBoxesMap&)>& fill);
-
-  DeviceBoxesPool pool_;
-  std::unique_ptr<State> state_;
-  DeviceReport report_;
+  /// `capacity` boxes: all but members. NULL with the reason in `report`.
+  virtual MemoryRef upload(GstMemory* beside, guint capacity, const std::function<void(const GstCrowdBoxesMap&)>& fill,
+                           DeviceReport& report) = 0;
 };
 
 }  // namespace crowd

@@ -17,6 +17,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/deviceoutcome.hpp"
 #include "base/memorypool.hpp"
 
 struct _GstCudaContext;
@@ -121,9 +122,19 @@ class CudaDevice {
   /// Whether a device memory belongs to this context; none does before open() and adopt().
   bool owns(GstMemory* memory) const;
 
-  /// Goes over to the context of a device memory, as an element does whose neighbour works in another one. What was
-  /// allocated in the old context has to be released before. False, and nothing done, if it is on another device than
-  /// `device_id`, unless that is -1; `problem` then says how to mend it.
+  /// Goes over to the context of a device memory, if that is another one, as an element does whose neighbour works
+  /// there. `release` is called before: it has to let go of what was allocated in the old context. Not done if the
+  /// memory is on another device than `device_id`, unless that is -1.
+  template <typename Release>
+  DeviceReport follow(GstMemory* memory, int device_id, Release release) {
+    if (owns(memory))
+      return {};
+    release();
+    DeviceReport report;
+    if (!adopt(memory, device_id, report.problem))
+      report.outcome = DeviceOutcome::failed;
+    return report;
+  }
   bool adopt(GstMemory* memory, int device_id, std::string& problem);
 
   /// Makes the context current in this thread while it lives. Every call that may touch CUDA goes under one. False if

@@ -6,16 +6,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu/device.hpp"
+
 namespace crowd {
 
 bool CandidateWriter::goes_to_device(GstBuffer* buffer) {
-  return gst_buffer_n_memory(buffer) && is_on_device(gst_buffer_peek_memory(buffer, 0)) &&
+  return upload_ && gst_buffer_n_memory(buffer) && is_on_device(gst_buffer_peek_memory(buffer, 0)) &&
          wish_.wants(source_pad_, meta::candidates_on_device);
 }
 
 MemoryRef CandidateWriter::write(GstBuffer* buffer, const std::function<void(const GstCrowdBoxesMap&)>& fill) {
   if (goes_to_device(buffer))
-    return upload_->upload(gst_buffer_peek_memory(buffer, 0), capacity_, fill);
+    return upload_->upload(gst_buffer_peek_memory(buffer, 0), capacity_, fill, device_report_);
   MemoryRef memory = pool_.acquire(capacity_);
   if (!memory)
     return nullptr;
@@ -44,7 +46,8 @@ std::optional<std::size_t> CandidateWriter::attach(GstBuffer* buffer, std::size_
 
 void CandidateWriter::reset() {
   pool_.clear();
-  upload_.emplace();
+  upload_ = make_device_part<BoxesUpload>();
+  device_report_ = {};
   capacity_ = 0;
   wish_.reconfigure();
 }

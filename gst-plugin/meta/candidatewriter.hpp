@@ -9,11 +9,13 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 
 #include "base/memorypool.hpp"
 #include "base/negotiation.hpp"
 #include "gpu/boxesupload.hpp"
+#include "gpu/parts.hpp"
 
 namespace crowd {
 
@@ -47,7 +49,7 @@ class CandidateWriter {
 
   /// What became of the last candidates that went to device memory.
   const DeviceReport& device_report() const {
-    return upload_->report();
+    return device_report_;
   }
 
  private:
@@ -56,7 +58,8 @@ class CandidateWriter {
 
   GstPad* source_pad_;
   MemoryPool pool_{gst_crowd_boxes_memory_new};
-  std::optional<BoxesUpload> upload_{std::in_place};
+  std::unique_ptr<BoxesUpload> upload_ = make_device_part<BoxesUpload>();
+  DeviceReport device_report_;
   guint capacity_ = 0;
   meta::DownstreamWish wish_;
 };

@@ -66,6 +66,7 @@
 #include "base/shownpart.hpp"
 #include "base/transform.hpp"
 #include "gpu/device.hpp"
+#include "gpu/parts.hpp"
 #include "overlay/draw/detections.hpp"
 #include "overlay/draw/device_overlay.hpp"
 #include "overlay/draw/frame.hpp"
@@ -95,8 +96,8 @@ struct State {
   GstCrowdBoxesBorders borders = GST_CROWD_BOXES_BORDERS_UNKNOWN;
   crowd::draw::Detections detections;
   crowd::draw::Scene scene;
-  crowd::draw::DeviceOverlay device_overlay;
-  std::string problem;  ///< with a frame that cannot be mapped
+  std::unique_ptr<crowd::draw::DeviceOverlay> device_overlay = crowd::make_device_part<crowd::draw::DeviceOverlay>();
+  std::string problem;  ///< with the last frame that was not drawn as it should be
   crowd::RunWarning warning;
 };
 
@@ -203,8 +204,10 @@ static const char* gst_crowd_overlay_draw(State& state, GstBuffer* buffer, const
     gst_crowd_overlay_read(state, buffer, settings);
     const char* failure = nullptr;
     if (state.on_device) {
-      outcome = state.device_overlay.draw(buffer, state.info, settings.style, state.detections);
-      failure = outcome == DeviceOutcome::done ? nullptr : state.device_overlay.problem();
+      crowd::DeviceReport report = state.device_overlay->draw(buffer, state.info, settings.style, state.detections);
+      outcome = report.outcome;
+      state.problem = std::move(report.problem);
+      failure = outcome == DeviceOutcome::done ? nullptr : state.problem.c_str();
     } else if (const auto primitives = gst_crowd_overlay_compose(state, settings); !primitives.empty()) {
       failure = gst_crowd_overlay_paint(state, buffer, primitives);
     }
@@ -277,7 +280,7 @@ static void gst_crowd_overlay_finalize(GObject* object) {
 
 static void gst_crowd_overlay_add_templates(GstElementClass* element_class) {
   GstCaps* caps = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(CROWD_DRAW_FORMATS));
-  if (crowd::draw::DeviceOverlay::is_available())
+  if (crowd::built_with_gst_cuda)
     gst_caps_append(caps, crowd::device_caps());
   gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));

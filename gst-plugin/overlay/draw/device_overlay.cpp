@@ -6,7 +6,7 @@
 #include <array>
 #include <cstring>
 #include <optional>
-#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mappedframe.hpp"
@@ -73,94 +73,83 @@ struct Mapped {
   std::optional<MappedBoxes> candidates, survivors, counted;
 };
 
-}  // namespace
+DeviceReport dropped(const char* problem) {
+  return {DeviceOutcome::dropped, problem};
+}
 
-struct DeviceOverlay::State {
-  CudaDevice device;
-  DevicePainter painter;
-  cuda::UploadRing ring;
-  cuda::DeviceMemory block;
-  std::size_t block_bytes = 0;
-  cuda::Event before, after;
-  CUstream_st* stream = nullptr;          // of the last frame
-  LabelTable labels;                      // of detections on the host
-  std::vector<const char*> class_labels;  // of survivors in device memory, each at the number of its class
-  std::string problem;
-
-  ~State() {
+class CudaOverlay final : public DeviceOverlay {
+ public:
+  ~CudaOverlay() override {
     release();
   }
 
+  DeviceReport draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style,
+                    const Detections& detections) override;
+
+ private:
   void release() {
-    const CudaDevice::Current current(device);
-    painter.release();
-    ring.clear();
-    block.reset();
-    block_bytes = 0;
-    before.reset();
-    after.reset();
-    stream = nullptr;
+    const CudaDevice::Current current(device_);
+    painter_.release();
+    ring_.clear();
+    block_.reset();
+    block_bytes_ = 0;
+    before_.reset();
+    after_.reset();
+    stream_ = nullptr;
   }
 
-  DeviceOutcome tell(DeviceReport report) {
-    problem = std::move(report.problem);
-    return report.outcome;
-  }
-  DeviceOutcome drop(const char* what) {
-    return tell({DeviceOutcome::dropped, what});
-  }
-
-  bool follow_context(GstMemory* memory);
   cudaError_t make_events();
   void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections, bool named);
   cudaError_t send(const Detections& detections, Layers& layers);
   cudaError_t make_room(std::size_t bytes);
-  DeviceOutcome draw(const Canvas& canvas, const Style& style, const Detections& detections);
-  DeviceOutcome paint(const Canvas& canvas, const Style& style, const Detections& detections, const Mapped& mapped);
+  DeviceReport draw_on(const Canvas& canvas, const Style& style, const Detections& detections);
+  DeviceReport paint(const Canvas& canvas, const Style& style, const Detections& detections, const Mapped& mapped);
+
+  CudaDevice device_;
+  DevicePainter painter_;
+  cuda::UploadRing ring_;
+  cuda::DeviceMemory block_;
+  std::size_t block_bytes_ = 0;
+  cuda::Event before_, after_;
+  CUstream_st* stream_ = nullptr;          // of the last frame
+  LabelTable labels_;                      // of detections on the host
+  std::vector<const char*> class_labels_;  // of survivors in device memory, each at the number of its class
 };
 
-bool DeviceOverlay::State::follow_context(GstMemory* memory) {
-  if (device.owns(memory))
-    return true;
-  release();
-  return device.adopt(memory, -1, problem);
-}
-
-cudaError_t DeviceOverlay::State::make_events() {
-  if (before)
+cudaError_t CudaOverlay::make_events() {
+  if (before_)
     return cudaSuccess;
-  const cudaError_t error = cuda::allocate(before);
-  return error == cudaSuccess ? cuda::allocate(after) : error;
+  const cudaError_t error = cuda::allocate(before_);
+  return error == cudaSuccess ? cuda::allocate(after_) : error;
 }
 
-void DeviceOverlay::State::pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections,
-                                bool named) {
+void CudaOverlay::pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections, bool named) {
   for (std::size_t i = 0; i < detections.size(); i++) {
     const Detection& d = detections[i];
     reinterpret_cast<GstCrowdBox*>(to + layer.boxes)[i] = {d.x1, d.y1, d.x2, d.y2};
     reinterpret_cast<float*>(to + layer.scores)[i] = d.score;
     reinterpret_cast<std::int32_t*>(to + layer.classes)[i] = d.class_id;
     reinterpret_cast<std::uint32_t*>(to + layer.members)[i] = d.members;
-    reinterpret_cast<std::int32_t*>(to + layer.labels)[i] = named ? labels.index_of(d.label) : -1;
+    reinterpret_cast<std::int32_t*>(to + layer.labels)[i] = named ? labels_.index_of(d.label) : -1;
   }
 }
 
-cudaError_t DeviceOverlay::State::make_room(std::size_t bytes) {
-  cudaError_t error = ring.take(bytes);
-  if (error == cudaSuccess && block_bytes < bytes) {
-    block_bytes = 0;
-    error = cuda::allocate(block, ring.room());
-    block_bytes = error == cudaSuccess ? ring.room() : 0;
+cudaError_t CudaOverlay::make_room(std::size_t bytes) {
+  cudaError_t error = ring_.take(bytes);
+  if (error == cudaSuccess && block_bytes_ < bytes) {
+    block_bytes_ = 0;
+    error = cuda::allocate(block_, ring_.room());
+    block_bytes_ = error == cudaSuccess ? ring_.room() : 0;
   }
   return error;
 }
 
-cudaError_t DeviceOverlay::State::send(const Detections& detections, Layers& layers) {
+cudaError_t CudaOverlay::send(const Detections& detections, Layers& layers) {
   const Layout layout(detections.candidates.size(), detections.survivors.size());
-  labels.begin_frame();
+  labels_.begin_frame();
   if (const cudaError_t error = make_room(layout.bytes))
     return error;
-  auto* host = static_cast<std::byte*>(ring.data());
+  auto* host = static_cast<std::byte*>(ring_.data());
   const std::array<std::uint32_t, 4> numbers = {
       static_cast<std::uint32_t>(detections.candidates.size()), static_cast<std::uint32_t>(detections.survivors.size()),
       detections.summary.candidates, detections.summary.survivors.value_or(0)};
@@ -169,8 +158,8 @@ cudaError_t DeviceOverlay::State::send(const Detections& detections, Layers& lay
   const bool named = !detections.device_survivors;
   pack(host, layout.candidates, detections.candidates, named);
   pack(host, layout.survivors, detections.survivors, named);
-  const cudaError_t error = ring.send(block.get(), layout.bytes, stream);
-  const auto* device_block = static_cast<const std::byte*>(block.get());
+  const cudaError_t error = ring_.send(block_.get(), layout.bytes, stream_);
+  const auto* device_block = static_cast<const std::byte*>(block_.get());
   const auto* sent = reinterpret_cast<const std::uint32_t*>(device_block + layout.numbers);
   layers.candidates = boxes_at(device_block, layout.candidates, layout.numbers, detections.candidates.size());
   layers.survivors =
@@ -178,8 +167,6 @@ cudaError_t DeviceOverlay::State::send(const Detections& detections, Layers& lay
   layers.summary = {sent + 2, detections.summary.survivors ? sent + 3 : nullptr};
   return error;
 }
-
-namespace {
 
 DeviceBoxes boxes_of(const GstCrowdBoxesMap& map, const GstCrowdBoxesMeta& meta, const Placement& placement) {
   DeviceBoxes boxes;
@@ -200,17 +187,15 @@ void use_labels(const GstCrowdBoxesMeta& meta, std::vector<const char*>& labels)
     labels.push_back(static_cast<const char*>(g_ptr_array_index(meta.labels, i)));
 }
 
-}  // namespace
-
-DeviceOutcome DeviceOverlay::State::paint(const Canvas& canvas, const Style& style, const Detections& detections,
-                                          const Mapped& mapped) {
+DeviceReport CudaOverlay::paint(const Canvas& canvas, const Style& style, const Detections& detections,
+                                const Mapped& mapped) {
   const auto& [candidates, survivors, counted] = mapped;
   Layers layers;
   const bool summary_from_host = style.summary && (!counted || (!survivors && detections.summary.survivors));
   const bool boxes_from_host = !detections.candidates.empty() || !detections.survivors.empty();
   if (boxes_from_host || summary_from_host) {
     if (const cudaError_t error = send(detections, layers))
-      return tell(report_of("sending detections to the GPU", error));
+      return report_of("sending detections to the GPU", error);
   }
   if (candidates) {
     // Of names they show nothing.
@@ -219,7 +204,7 @@ DeviceOutcome DeviceOverlay::State::paint(const Canvas& canvas, const Style& sty
   if (survivors) {
     layers.survivors = boxes_of(**survivors, *detections.device_survivors, detections.survivors_placement);
     layers.summary.survivors = (*survivors)->count;
-    use_labels(*detections.device_survivors, class_labels);
+    use_labels(*detections.device_survivors, class_labels_);
   }
   if (counted)
     layers.summary.candidates =
@@ -227,24 +212,24 @@ DeviceOutcome DeviceOverlay::State::paint(const Canvas& canvas, const Style& sty
   DeviceReport report;
   // Where neither is there nothing has a name, and those of other frames may stay.
   if (survivors)
-    report = painter.set_labels(class_labels);
+    report = painter_.set_labels(class_labels_);
   else if (boxes_from_host)
-    report = painter.set_labels(labels.names());
+    report = painter_.set_labels(labels_.names());
   if (report.outcome == DeviceOutcome::done)
-    report = painter.paint(canvas, style, layers.candidates, layers.survivors, layers.summary, stream);
-  return tell(std::move(report));
+    report = painter_.paint(canvas, style, layers.candidates, layers.survivors, layers.summary, stream_);
+  return report;
 }
 
-DeviceOutcome DeviceOverlay::State::draw(const Canvas& canvas, const Style& style, const Detections& detections) {
+DeviceReport CudaOverlay::draw_on(const Canvas& canvas, const Style& style, const Detections& detections) {
   Mapped mapped;
   const GstCrowdBoxesMeta* counted = style.summary ? detections.device_counted : nullptr;
   const auto map = [this](const GstCrowdBoxesMeta* meta, std::optional<MappedBoxes>& boxes) {
     return !meta ||
-           (device.owns(meta->memory) && boxes.emplace(meta->memory, meta->capacity, GST_MAP_READ | map_on_device));
+           (device_.owns(meta->memory) && boxes.emplace(meta->memory, meta->capacity, GST_MAP_READ | map_on_device));
   };
   if (!map(detections.device_candidates, mapped.candidates) || !map(detections.device_survivors, mapped.survivors) ||
       !map(counted, mapped.counted))
-    return drop(
+    return dropped(
         "a GstCrowdBoxesMeta is in another CUDA context than the frame, or its memory is too small for its "
         "capacity");
   cudaError_t error = make_events();
@@ -254,59 +239,52 @@ DeviceOutcome DeviceOverlay::State::draw(const Canvas& canvas, const Style& styl
         error = order(stream_of(meta->memory));
     }
   };
-  with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(stream, theirs, before); });
+  with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(stream_, theirs, before_); });
   if (error != cudaSuccess)
-    return tell(report_of("waiting for boxes", error));
-  const DeviceOutcome outcome = paint(canvas, style, detections, mapped);
+    return report_of("waiting for boxes", error);
+  DeviceReport report = paint(canvas, style, detections, mapped);
   // Their memory may be written again once the buffer is gone.
-  with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(theirs, stream, after); });
-  return error == cudaSuccess || is_fatal(outcome) ? outcome : tell(report_of("ordering streams", error));
+  with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(theirs, stream_, after_); });
+  return error == cudaSuccess || is_fatal(report.outcome) ? std::move(report) : report_of("ordering streams", error);
 }
 
-bool DeviceOverlay::is_available() {
-  return true;
-}
-
-DeviceOverlay::DeviceOverlay() : state_(std::make_unique<State>()) {}
-
-DeviceOverlay::~DeviceOverlay() = default;
-
-DeviceOutcome DeviceOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style,
-                                  const Detections& detections) {
-  State& s = *state_;
+DeviceReport CudaOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style,
+                               const Detections& detections) {
   const bool boxes = !detections.candidates.empty() || !detections.survivors.empty() || detections.device_candidates ||
                      detections.device_survivors;
   if (!boxes && !style.summary)
-    return DeviceOutcome::done;
+    return {};
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   if (!is_on_device(memory))
-    return s.drop("the frame is not in the CUDA memory that its caps promise; put cudaupload before this element");
-  if (!s.follow_context(memory))
-    return DeviceOutcome::failed;
-  const CudaDevice::Current current(s.device);
+    return dropped("the frame is not in the CUDA memory that its caps promise; put cudaupload before this element");
+  if (DeviceReport report = device_.follow(memory, -1, [this] { release(); }); report.outcome != DeviceOutcome::done)
+    return report;
+  const CudaDevice::Current current(device_);
   if (!current)
-    return s.tell({DeviceOutcome::failed, "the CUDA context cannot be made current"});
-  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(s.stream, stream)) {
+    return {DeviceOutcome::failed, "the CUDA context cannot be made current"};
+  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream)) {
     // Freeing waits for what is done with it on the last stream.
-    s.block.reset();
-    s.block_bytes = 0;
+    block_.reset();
+    block_bytes_ = 0;
   }
   // The frame's own reference would make the buffer, and with it the memory, read-only.
   const MappedFrame frame(buffer, info,
                           int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF} | int{map_on_device});
   if (!frame)
-    return s.drop("the frame cannot be mapped for writing; put cudaconvert before this element");
+    return dropped("the frame cannot be mapped for writing; put cudaconvert before this element");
   const auto part = shown_part(*frame, info);
   if (!part)
-    return s.drop(part_is_missing);
+    return dropped(part_is_missing);
   const Canvas canvas = canvas_of(*frame, *part);
   if (canvas.left || canvas.top)
-    return s.drop("what is shown of the NV12 frame begins at an odd column or row; crop at even ones");
-  return s.draw(canvas, style, detections);
+    return dropped("what is shown of the NV12 frame begins at an odd column or row; crop at even ones");
+  return draw_on(canvas, style, detections);
 }
 
-const char* DeviceOverlay::problem() const {
-  return state_->problem.c_str();
+}  // namespace
+
+std::unique_ptr<DeviceOverlay> DeviceOverlay::make() {
+  return std::make_unique<CudaOverlay>();
 }
 
 }  // namespace crowd::draw

@@ -23,23 +23,15 @@ namespace crowd::draw {
  */
 class DeviceOverlay {
  public:
-  /** Whether draw() can draw at all: not in a build without CUDA. */
-  static bool is_available();
+  /** See gpu/parts.hpp. */
+  static std::unique_ptr<DeviceOverlay> make();
 
-  DeviceOverlay();
-  ~DeviceOverlay();
-  DeviceOverlay(const DeviceOverlay&) = delete;
-  DeviceOverlay& operator=(const DeviceOverlay&) = delete;
+  virtual ~DeviceOverlay() = default;
 
   /** Draws what `detections` has read from `buffer`, which is writable, whose frame is in device memory and described
-   * by `info`. problem() says what is wrong with a frame that is not `done`. Throws std::bad_alloc. */
-  DeviceOutcome draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style, const Detections& detections);
-
-  const char* problem() const;
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
+   * by `info`. Throws std::bad_alloc. */
+  [[nodiscard]] virtual DeviceReport draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style,
+                                          const Detections& detections) = 0;
 };
 
 }  // namespace crowd::draw
