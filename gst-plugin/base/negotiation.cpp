@@ -43,7 +43,7 @@ void advertise_boxes(GstQuery* query, std::initializer_list<const char*> fields)
   gst_structure_free(params);
 }
 
-bool DownstreamWish::wants(GstPad* pad, const char* field) {
+bool DownstreamCaps::wants(GstPad* pad, const char* field) {
   if (!asked_.exchange(true))
     wanted_ = ask(pad, field);
   return wanted_;

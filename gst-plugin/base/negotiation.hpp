@@ -19,7 +19,7 @@ inline constexpr char survivors_on_device[] = "survivors-on-device";
 void advertise_boxes(GstQuery* query, std::initializer_list<const char*> fields);
 
 /// What downstream reads in device memory, asked where it may have changed. For one thread, but for reconfigure().
-class DownstreamWish {
+class DownstreamCaps {
  public:
   /// Whether the peer of `pad`, an always-in-place element's source pad, whose base class does not ask, wants `field`.
   /// The same field each time.

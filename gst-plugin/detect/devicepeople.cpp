@@ -43,7 +43,7 @@ class CudaPeople final : public DevicePeople {
 
  private:
   void release() {
-    const CudaDevice::Current current(device_);
+    const CudaDevice::Current current(device_.get());
     finder_.release();
     pool_.clear();
     stream_ = nullptr;
@@ -59,7 +59,7 @@ class CudaPeople final : public DevicePeople {
     return finder_.enqueue(image, windows, stream_of(boxes));
   }
 
-  CudaDevice device_;
+  std::unique_ptr<CudaDevice> device_ = CudaDevice::make();
   hog::DeviceFinder finder_{cv::HOGDescriptor::getDefaultPeopleDetector()};
   DeviceBoxesPool pool_;
   CUstream_st* stream_ = nullptr;  // of the last frame
@@ -71,9 +71,9 @@ DeviceReport CudaPeople::find(GstBuffer* buffer, const GstVideoInfo& info, const
   if (!is_on_device(memory))
     return {DeviceOutcome::dropped,
             "the frame is not in the CUDA memory that its caps promise; put cudaupload before this element"};
-  if (DeviceReport report = device_.follow(memory, -1, [this] { release(); }); report.outcome != DeviceOutcome::done)
+  if (DeviceReport report = device_->follow(memory, -1, [this] { release(); }); report.outcome != DeviceOutcome::done)
     return report;
-  const CudaDevice::Current current(device_);
+  const CudaDevice::Current current(device_.get());
   if (!current)
     return {DeviceOutcome::failed, "the CUDA context cannot be made current"};
   // Searches share the finder's memory. Freeing it waits for what is done with it on the last stream.

@@ -6,6 +6,8 @@
 #include <crowd/nms.h>
 #include <gst/video/video.h>
 
+#include <mutex>
+
 #if CROWD_HAVE_GST_CUDA
 #if GST_CHECK_VERSION(1, 24, 0)
 #include <gst/cuda/gstcuda.h>
@@ -93,7 +95,50 @@ GstMemory* new_device_boxes(GstMemory* beside, guint capacity) {
   return memory;
 }
 
-bool CudaDevice::open(GstElement* element, int device_id, std::string& problem) {
+MemoryRef DeviceBoxesPool::acquire(guint capacity, GstMemory* beside) {
+  if (context_ != context_of(beside) || stream_ != stream_of(beside))
+    pool_.clear();
+  context_ = context_of(beside);
+  stream_ = stream_of(beside);
+  beside_ = beside;
+  MemoryRef memory = pool_.acquire(capacity);
+  beside_ = nullptr;
+  return memory;
+}
+
+namespace {
+
+class SharedDevice final : public CudaDevice {
+ public:
+  ~SharedDevice() override {
+    SharedDevice::close();
+  }
+
+  bool open(GstElement* element, int device_id, std::string& problem) override;
+  void close() override;
+  void set_context(GstElement* element, GstContext* context, int device_id) override;
+  bool answer(GstElement* element, GstQuery* query) override;
+  bool owns(GstMemory* memory) const override {
+    return context_ == context_of(memory);
+  }
+
+ protected:
+  Pushed push() override {
+    if (!context_)
+      return Pushed::no_context;
+    return gst_cuda_context_push(context_) ? Pushed::yes : Pushed::refused;
+  }
+  void pop() override {
+    gst_cuda_context_pop(nullptr);
+  }
+  bool adopt(GstMemory* memory, int device_id, std::string& problem) override;
+
+ private:
+  std::mutex mutex_;
+  GstCudaContext* context_ = nullptr;
+};
+
+bool SharedDevice::open(GstElement* element, int device_id, std::string& problem) {
   if (crowd_nms_cuda_probe() != CROWD_NMS_OK) {
     problem = crowd_nms_last_error();
     return false;
@@ -111,21 +156,17 @@ bool CudaDevice::open(GstElement* element, int device_id, std::string& problem) 
   return true;
 }
 
-void CudaDevice::set_context(GstElement* element, GstContext* context, int device_id) {
+void SharedDevice::set_context(GstElement* element, GstContext* context, int device_id) {
   const std::lock_guard lock(mutex_);
   gst_cuda_handle_set_context(element, context, device_id, &context_);
 }
 
-bool CudaDevice::answer(GstElement* element, GstQuery* query) {
+bool SharedDevice::answer(GstElement* element, GstQuery* query) {
   const std::lock_guard lock(mutex_);
   return context_ && gst_cuda_handle_context_query(element, query, context_);
 }
 
-bool CudaDevice::owns(GstMemory* memory) const {
-  return context_ == context_of(memory);
-}
-
-bool CudaDevice::adopt(GstMemory* memory, int device_id, std::string& problem) {
+bool SharedDevice::adopt(GstMemory* memory, int device_id, std::string& problem) {
   GstCudaContext* context = GST_CUDA_MEMORY_CAST(memory)->context;
   const guint device = device_of(context);
   if (device_id >= 0 && device != static_cast<guint>(device_id)) {
@@ -138,12 +179,17 @@ bool CudaDevice::adopt(GstMemory* memory, int device_id, std::string& problem) {
   return true;
 }
 
-CudaDevice::Current::Current(const CudaDevice& device)
-    : pushed_(device.context_ && gst_cuda_context_push(device.context_)), usable_(pushed_ || !device.context_) {}
+void SharedDevice::close() {
+  const std::lock_guard lock(mutex_);
+  if (context_)
+    gst_object_unref(context_);
+  context_ = nullptr;
+}
 
-CudaDevice::Current::~Current() {
-  if (pushed_)
-    gst_cuda_context_pop(nullptr);
+}  // namespace
+
+std::unique_ptr<CudaDevice> CudaDevice::make() {
+  return std::make_unique<SharedDevice>();
 }
 
 #else
@@ -152,71 +198,6 @@ bool is_on_device(const GstMemory*) {
   return false;
 }
 
-CUstream_st* stream_of(GstMemory*) {
-  return nullptr;
-}
-
-const void* context_of(GstMemory*) {
-  return nullptr;
-}
-
-bool push_context_of(GstMemory*) {
-  return false;
-}
-
-void pop_context() {}
-
-GstMemory* new_device_boxes(GstMemory*, guint) {
-  return nullptr;
-}
-
-bool CudaDevice::open(GstElement*, int device_id, std::string& problem) {
-  if (crowd_nms_cuda_probe() != CROWD_NMS_OK)
-    problem = crowd_nms_last_error();
-  else if (device_id > 0)
-    problem = "this build cannot choose a device: build with gst/cuda, or leave cuda-device-id at -1";
-  else
-    return true;
-  return false;
-}
-
-void CudaDevice::set_context(GstElement*, GstContext*, int) {}
-
-bool CudaDevice::answer(GstElement*, GstQuery*) {
-  return false;
-}
-
-bool CudaDevice::owns(GstMemory*) const {
-  return false;
-}
-
-bool CudaDevice::adopt(GstMemory*, int, std::string& problem) {
-  problem = "this build knows no device memory: build with CUDA and gst/cuda";
-  return false;
-}
-
-CudaDevice::Current::Current(const CudaDevice&) : pushed_(false), usable_(true) {}
-
-CudaDevice::Current::~Current() = default;
-
 #endif
-
-MemoryRef DeviceBoxesPool::acquire(guint capacity, GstMemory* beside) {
-  if (context_ != context_of(beside) || stream_ != stream_of(beside))
-    pool_.clear();
-  context_ = context_of(beside);
-  stream_ = stream_of(beside);
-  beside_ = beside;
-  MemoryRef memory = pool_.acquire(capacity);
-  beside_ = nullptr;
-  return memory;
-}
-
-void CudaDevice::close() {
-  const std::lock_guard lock(mutex_);
-  if (context_)
-    gst_object_unref(context_);
-  context_ = nullptr;
-}
 
 }  // namespace crowd

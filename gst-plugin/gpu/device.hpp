@@ -14,7 +14,7 @@
 #include <gst/crowd/gstcrowdboxesmeta.h>
 #include <gst/gst.h>
 
-#include <mutex>
+#include <memory>
 #include <string>
 
 #include "base/deviceoutcome.hpp"
@@ -99,28 +99,30 @@ class MappedBoxes {
   bool mapped_;
 };
 
+/// The CUDA context that an element works in.
 class CudaDevice {
  public:
+  /// See gpu/parts.hpp.
+  static std::unique_ptr<CudaDevice> make();
+
   CudaDevice() = default;
-  ~CudaDevice() {
-    close();
-  }
+  virtual ~CudaDevice() = default;
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
 
   /// Gets a context from the neighbours, the application or, failing that, makes one on `device_id` (-1: any). Quiet:
   /// false with the reason and remedy in `problem`.
-  bool open(GstElement* element, int device_id, std::string& problem);
-  void close();
+  virtual bool open(GstElement* element, int device_id, std::string& problem) = 0;
+  virtual void close() = 0;
 
   /// For GstElementClass.set_context.
-  void set_context(GstElement* element, GstContext* context, int device_id);
+  virtual void set_context(GstElement* element, GstContext* context, int device_id) = 0;
 
   /// Answers a GST_QUERY_CONTEXT if it is for a CUDA context that we have.
-  bool answer(GstElement* element, GstQuery* query);
+  virtual bool answer(GstElement* element, GstQuery* query) = 0;
 
-  /// Whether a device memory belongs to this context; none does before open() and adopt().
-  bool owns(GstMemory* memory) const;
+  /// Whether a device memory belongs to this context; none does before open() and follow().
+  virtual bool owns(GstMemory* memory) const = 0;
 
   /// Goes over to the context of a device memory, if that is another one, as an element does whose neighbour works
   /// there. `release` is called before: it has to let go of what was allocated in the old context. Not done if the
@@ -135,29 +137,37 @@ class CudaDevice {
       report.outcome = DeviceOutcome::failed;
     return report;
   }
-  bool adopt(GstMemory* memory, int device_id, std::string& problem);
+
+  enum class Pushed { yes, no_context, refused };
 
   /// Makes the context current in this thread while it lives. Every call that may touch CUDA goes under one. False if
-  /// the driver refuses the context: CUDA would then work in another one.
+  /// the driver refuses the context: CUDA would then work in another one. Null is a device of a build without gst/cuda,
+  /// where CUDA works in the device's primary context.
   class Current {
    public:
-    explicit Current(const CudaDevice& device);
-    ~Current();
+    explicit Current(CudaDevice* device) : device_(device), pushed_(device ? device->push() : Pushed::no_context) {}
+    ~Current() {
+      if (pushed_ == Pushed::yes)
+        device_->pop();
+    }
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
 
     explicit operator bool() const {
-      return usable_;
+      return pushed_ != Pushed::refused;
     }
 
    private:
-    [[maybe_unused]] bool pushed_;
-    bool usable_;
+    CudaDevice* device_;
+    Pushed pushed_;
   };
 
- private:
-  mutable std::mutex mutex_;
-  _GstCudaContext* context_ = nullptr;
+ protected:
+  virtual Pushed push() = 0;
+  virtual void pop() = 0;
+
+  /// The part of follow() that changes the context.
+  virtual bool adopt(GstMemory* memory, int device_id, std::string& problem) = 0;
 };
 
 }  // namespace crowd

@@ -73,10 +73,10 @@ enum Place : std::int32_t {
 
 /// What NMS made of the candidates.
 struct Verdict {
-  std::span<const std::uint32_t> survivors;  ///< indices of candidates in rank order
-  std::span<const std::uint32_t> members;    ///< of each survivor, itself included
-  std::span<const std::uint32_t> stand_ins;  ///< of each candidate; empty unless it was asked for
-  std::span<const std::int32_t> places;  ///< of each candidate: its index in `survivors`, or a Place; empty likewise
+  std::span<const std::uint32_t> survivors;    ///< indices of candidates in rank order
+  std::span<const std::uint32_t> members;      ///< of each survivor, itself included
+  std::span<const std::uint32_t> stand_ins{};  ///< of each candidate; empty unless it was asked for
+  std::span<const std::int32_t> places{};  ///< of each candidate: its index in `survivors`, or a Place; empty likewise
 };
 
 enum class Mode {
@@ -134,14 +134,29 @@ class Adapter {
   virtual void write_on_device(GstBuffer*, const BoxesInfo&, MemoryRef /*survivors*/, guint /*capacity*/) {}
 };
 
+/// Values of the properties meta-source and meta-output: these two, and those that the rows have. They are part of the
+/// API: none is ever changed, or used for another kind.
+enum class KindId : int {
+  automatic = 0,
+  all = 1  ///< of meta-output
+};
+
 struct AdapterRow {
+  KindId id;                ///< from 2 on
   const char* nick;         ///< value of the properties meta-source and meta-output
   const char* description;  ///< for gst-inspect-1.0
   bool writes;              ///< whether write() does anything
   bool standard;            ///< whether other people's elements read it: survivors leave so unless somebody asks else
-  GType (*api)();           ///< what to advertise in the ALLOCATION query
-  const char* on_device;    ///< what downstream says there if it reads survivors in device memory; null if none can
+  GType (*api)();           ///< of the metadata
+  void (*advertise)(GstQuery*, bool on_device);  ///< see advertise_candidates()
+  const char* on_device;  ///< what downstream says there if it reads survivors in device memory; null if none can
   std::unique_ptr<Adapter> (*make)();
+};
+
+/// A row with an adapter of a reader's own.
+struct Kind {
+  const AdapterRow* row;
+  std::unique_ptr<Adapter> adapter;
 };
 
 /// In the order in which meta-source=auto looks for candidates.
@@ -151,9 +166,11 @@ std::span<const AdapterRow> adapter_rows();
 void advertise_candidates(GstQuery* query, bool on_device);
 
 GType boxes_api();
+void advertise_boxes_read(GstQuery* query, bool on_device);
 std::unique_ptr<Adapter> make_boxes_adapter();
 
 GType roi_api();
+void advertise_roi_read(GstQuery* query, bool on_device);
 std::unique_ptr<Adapter> make_roi_adapter();
 
 }  // namespace crowd::meta

@@ -1,30 +1,59 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+#include <algorithm>
+
 #include "base/negotiation.hpp"
 #include "meta/adapter.hpp"
 
 namespace crowd::meta {
 
+namespace {
+
+constexpr AdapterRow rows[] = {
+    {
+        .id = KindId{2},
+        .nick = "boxes",
+        .description =
+            "GstCrowdBoxesMeta (crowddetect, crowdinject, crowdoverlay and others), in device memory as well",
+        .writes = true,
+        .standard = false,
+        .api = boxes_api,
+        .advertise = advertise_boxes_read,
+        .on_device = survivors_on_device,
+        .make = make_boxes_adapter,
+    },
+    {
+        .id = KindId{3},
+        .nick = "roi",
+        .description = "GstVideoRegionOfInterestMeta with a detection (DL Streamer and others)",
+        .writes = true,
+        .standard = true,
+        .api = roi_api,
+        .advertise = advertise_roi_read,
+        .on_device = nullptr,
+        .make = make_roi_adapter,
+    },
+};
+
+constexpr bool ids_are_distinct() {
+  for (const AdapterRow& row : rows) {
+    if (row.id == KindId::automatic || row.id == KindId::all || std::ranges::count(rows, row.id, &AdapterRow::id) != 1)
+      return false;
+  }
+  return true;
+}
+static_assert(ids_are_distinct());
+
+}  // namespace
+
 std::span<const AdapterRow> adapter_rows() {
-  static constexpr AdapterRow rows[] = {
-      {"boxes", "GstCrowdBoxesMeta (crowddetect, crowdinject, crowdoverlay and others), in device memory as well", true,
-       false, boxes_api, survivors_on_device, make_boxes_adapter},
-      {"roi", "GstVideoRegionOfInterestMeta with a detection (DL Streamer and others)", true, true, roi_api, nullptr,
-       make_roi_adapter},
-  };
   return rows;
 }
 
 void advertise_candidates(GstQuery* query, bool on_device) {
-  for (const AdapterRow& row : adapter_rows()) {
-    if (row.api() == boxes_api() && on_device)
-      advertise_boxes(query, {candidates_on_device});
-    else if (row.api() == boxes_api())
-      advertise_boxes(query, {});
-    else if (!gst_query_find_allocation_meta(query, row.api(), nullptr))
-      gst_query_add_allocation_meta(query, row.api(), nullptr);
-  }
+  for (const AdapterRow& row : rows)
+    row.advertise(query, on_device);
 }
 
 }  // namespace crowd::meta

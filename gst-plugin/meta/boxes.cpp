@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/negotiation.hpp"
 #include "gpu/device.hpp"
 #include "gst/crowd/gstcrowdboxesmeta.h"
 #include "meta/adapter.hpp"
@@ -154,6 +155,13 @@ class BoxesAdapter final : public Adapter {
 
 GType boxes_api() {
   return GST_CROWD_BOXES_META_API_TYPE;
+}
+
+void advertise_boxes_read(GstQuery* query, bool on_device) {
+  if (on_device)
+    advertise_boxes(query, {candidates_on_device});
+  else
+    advertise_boxes(query, {});
 }
 
 std::unique_ptr<Adapter> make_boxes_adapter() {

@@ -12,7 +12,7 @@ namespace crowd {
 
 bool CandidateWriter::goes_to_device(GstBuffer* buffer) {
   return upload_ && gst_buffer_n_memory(buffer) && is_on_device(gst_buffer_peek_memory(buffer, 0)) &&
-         wish_.wants(source_pad_, meta::candidates_on_device);
+         downstream_.wants(source_pad_, meta::candidates_on_device);
 }
 
 MemoryRef CandidateWriter::write(GstBuffer* buffer, const std::function<void(const GstCrowdBoxesMap&)>& fill) {
@@ -49,7 +49,7 @@ void CandidateWriter::reset() {
   upload_ = make_device_part<BoxesUpload>();
   device_report_ = {};
   capacity_ = 0;
-  wish_.reconfigure();
+  downstream_.reconfigure();
 }
 
 }  // namespace crowd

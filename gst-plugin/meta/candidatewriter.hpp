@@ -41,7 +41,7 @@ class CandidateWriter {
 
   /// Downstream may have changed its mind. Any thread.
   void reconfigure() {
-    wish_.reconfigure();
+    downstream_.reconfigure();
   }
 
   /// From here on as if it were new.
@@ -61,7 +61,7 @@ class CandidateWriter {
   std::unique_ptr<BoxesUpload> upload_ = make_device_part<BoxesUpload>();
   DeviceReport device_report_;
   guint capacity_ = 0;
-  meta::DownstreamWish wish_;
+  meta::DownstreamCaps downstream_;
 };
 
 }  // namespace crowd

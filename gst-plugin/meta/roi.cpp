@@ -381,6 +381,11 @@ GType roi_api() {
   return GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
 }
 
+void advertise_roi_read(GstQuery* query, bool) {
+  if (!gst_query_find_allocation_meta(query, roi_api(), nullptr))
+    gst_query_add_allocation_meta(query, roi_api(), nullptr);
+}
+
 std::unique_ptr<Adapter> make_roi_adapter() {
   return std::make_unique<RoiAdapter>();
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/detection.hpp"
-#include "meta/adapter.hpp"
 
 namespace crowd::meta {
 
@@ -63,8 +62,11 @@ const char* problem_with(const GstMeta& meta) {
 
 }  // namespace
 
-const char* unread_detections(GstBuffer* buffer, int source_row) {
-  if (source_row >= 0 && adapter_rows()[static_cast<std::size_t>(source_row)].api() != roi_api())
+const char* unread_detections(GstBuffer* buffer, KindId wanted) {
+  const auto reads_regions = [wanted](const AdapterRow& row) {
+    return row.api() == roi_api() && (wanted == KindId::automatic || wanted == row.id);
+  };
+  if (std::ranges::none_of(adapter_rows(), reads_regions))
     return nullptr;
   gpointer state = nullptr;
   while (const GstMeta* meta = gst_buffer_iterate_meta(buffer, &state)) {

@@ -6,10 +6,12 @@
 
 #include <gst/gst.h>
 
+#include "meta/adapter.hpp"
+
 namespace crowd::meta {
 
 /// What a frame without candidates carries that looks like detections, and what helps, in whole sentences; null if that
-/// is nothing. `source_row`: of adapter_rows(), negative for all; others are left alone on purpose.
-const char* unread_detections(GstBuffer* buffer, int source_row);
+/// is nothing. `wanted`: the kind that is read; others are left alone on purpose.
+const char* unread_detections(GstBuffer* buffer, KindId wanted);
 
 }  // namespace crowd::meta

@@ -73,14 +73,14 @@
 #include <utility>
 
 #include "base/transform.hpp"
-#include "nms/nmssettings.hpp"
-#include "nms/nmsworker.hpp"
+#include "nms/settings.hpp"
+#include "nms/stream.hpp"
 
-GST_DEBUG_CATEGORY(gst_crowd_nms_debug);
+GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
 #define GST_CAT_DEFAULT gst_crowd_nms_debug
 
 using crowd::NmsSettings;
-using crowd::NmsWorker;
+using crowd::NmsStream;
 
 namespace {
 
@@ -97,10 +97,10 @@ constexpr GstClockTime assumed_frame_duration = GST_SECOND / 25;
 }  // namespace
 
 struct GstCrowdNmsPrivate {
-  explicit GstCrowdNmsPrivate(GstBaseTransform* element) : worker(element) {}
+  explicit GstCrowdNmsPrivate(GstBaseTransform* element) : stream(element) {}
 
   NmsSettings settings;  // under the object lock
-  NmsWorker worker;
+  NmsStream stream;
   bool delayed = false;                                  // from start() to stop(), written under the object lock
   BufferRef held;                                        // with output-delay: a frame that has begun
   GstClockTime frame_duration = assumed_frame_duration;  // under the object lock
@@ -125,8 +125,8 @@ static NmsSettings copy_settings(GstCrowdNms* self) {
 
 static GstFlowReturn gst_crowd_nms_transform_ip(GstBaseTransform* trans, GstBuffer* buffer) {
   GstCrowdNmsPrivate& p = *GST_CROWD_NMS(trans)->p;
-  const GstFlowReturn flow = p.worker.begin(buffer, copy_settings(GST_CROWD_NMS(trans)));
-  return flow == GST_FLOW_OK && !p.delayed ? p.worker.finish(buffer) : flow;
+  const GstFlowReturn flow = p.stream.begin(buffer, copy_settings(GST_CROWD_NMS(trans)));
+  return flow == GST_FLOW_OK && !p.delayed ? p.stream.finish(buffer) : flow;
 }
 
 // Hands on the frame before in place of the one that has just begun.
@@ -139,7 +139,7 @@ static GstFlowReturn gst_crowd_nms_generate_output(GstBaseTransform* trans, GstB
   *output = nullptr;
   if (!before)
     return GST_FLOW_OK;
-  const GstFlowReturn finished = p.worker.finish(before.get());
+  const GstFlowReturn finished = p.stream.finish(before.get());
   if (finished == GST_FLOW_OK)
     *output = before.release();
   return finished;
@@ -149,7 +149,7 @@ static GstFlowReturn gst_crowd_nms_push_held(GstCrowdNms* self) {
   BufferRef held = std::move(self->p->held);
   if (!held)
     return GST_FLOW_OK;
-  const GstFlowReturn finished = self->p->worker.finish(held.get());
+  const GstFlowReturn finished = self->p->stream.finish(held.get());
   return finished == GST_FLOW_OK ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(self), held.release()) : finished;
 }
 
@@ -157,7 +157,7 @@ static gboolean gst_crowd_nms_sink_event(GstBaseTransform* trans, GstEvent* even
   auto* self = GST_CROWD_NMS(trans);
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
     self->p->held.reset();
-    self->p->worker.drop();
+    self->p->stream.drop();
   } else if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) {
     // What comes after a frame stays after it. A flow that is not OK is told to the next buffer, too.
     gst_crowd_nms_push_held(self);
@@ -167,7 +167,7 @@ static gboolean gst_crowd_nms_sink_event(GstBaseTransform* trans, GstEvent* even
 
 static gboolean gst_crowd_nms_src_event(GstBaseTransform* trans, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE)
-    GST_CROWD_NMS(trans)->p->worker.reconfigure();
+    GST_CROWD_NMS(trans)->p->stream.reconfigure();
   return GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->src_event(trans, event);
 }
 
@@ -195,7 +195,7 @@ static gboolean gst_crowd_nms_set_caps(GstBaseTransform* trans, GstCaps* incaps,
     gst_structure_get_fraction(structure, "pixel-aspect-ratio", &size.par_n, &size.par_d);
   }
   size.borders = gst_crowd_boxes_borders_before(GST_BASE_TRANSFORM_SINK_PAD(trans));
-  self->p->worker.set_frame_size(size);
+  self->p->stream.set_frame_size(size);
   gst_crowd_nms_follow_rate(self, structure);
   return TRUE;
 }
@@ -203,7 +203,7 @@ static gboolean gst_crowd_nms_set_caps(GstBaseTransform* trans, GstCaps* incaps,
 static gboolean gst_crowd_nms_stop(GstBaseTransform* trans) {
   GstCrowdNmsPrivate& p = *GST_CROWD_NMS(trans)->p;
   p.held.reset();
-  p.worker.stop();
+  p.stream.stop();
   return TRUE;
 }
 
@@ -214,13 +214,13 @@ static gboolean gst_crowd_nms_start(GstBaseTransform* trans) {
   self->p->delayed = settings.output_delay;
   self->p->frame_duration = assumed_frame_duration;
   GST_OBJECT_UNLOCK(self);
-  return self->p->worker.start(settings);
+  return self->p->stream.start(settings);
 }
 
 // In place, so the base class hands on what downstream proposes; what we read is added to it.
 static gboolean gst_crowd_nms_propose_allocation(GstBaseTransform* trans, GstQuery* decide, GstQuery* query) {
   GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->propose_allocation(trans, decide, query);
-  crowd::meta::advertise_candidates(query, GST_CROWD_NMS(trans)->p->worker.reads_device());
+  crowd::meta::advertise_candidates(query, GST_CROWD_NMS(trans)->p->stream.reads_device());
   return TRUE;
 }
 
@@ -237,7 +237,7 @@ static void gst_crowd_nms_add_latency(GstCrowdNms* self, GstQuery* query) {
 
 static gboolean gst_crowd_nms_query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   auto* self = GST_CROWD_NMS(trans);
-  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && self->p->worker.device().answer(GST_ELEMENT(self), query))
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && self->p->stream.answer(query))
     return TRUE;
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->query(trans, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
@@ -247,7 +247,7 @@ static gboolean gst_crowd_nms_query(GstBaseTransform* trans, GstPadDirection dir
 
 static void gst_crowd_nms_set_context(GstElement* element, GstContext* context) {
   auto* self = GST_CROWD_NMS(element);
-  self->p->worker.device().set_context(element, context, copy_settings(self).cuda_device_id);
+  self->p->stream.set_context(context, copy_settings(self).cuda_device_id);
   GST_ELEMENT_CLASS(gst_crowd_nms_parent_class)->set_context(element, context);
 }
 
@@ -265,7 +265,7 @@ static void gst_crowd_nms_set_property(GObject* object, guint id, const GValue* 
 static void gst_crowd_nms_get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
   auto* self = GST_CROWD_NMS(object);
   if (id == prop_stats)
-    g_value_take_boxed(value, self->p->worker.stats(copy_settings(self).params.method));
+    g_value_take_boxed(value, self->p->stream.stats(copy_settings(self).params.method));
   else if (id < prop_stats)
     crowd::get_nms_property(copy_settings(self), id, value);
   else

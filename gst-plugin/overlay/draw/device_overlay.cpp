@@ -88,7 +88,7 @@ class CudaOverlay final : public DeviceOverlay {
 
  private:
   void release() {
-    const CudaDevice::Current current(device_);
+    const CudaDevice::Current current(device_.get());
     painter_.release();
     ring_.clear();
     block_.reset();
@@ -105,7 +105,7 @@ class CudaOverlay final : public DeviceOverlay {
   DeviceReport draw_on(const Canvas& canvas, const Style& style, const Detections& detections);
   DeviceReport paint(const Canvas& canvas, const Style& style, const Detections& detections, const Mapped& mapped);
 
-  CudaDevice device_;
+  std::unique_ptr<CudaDevice> device_ = CudaDevice::make();
   DevicePainter painter_;
   cuda::UploadRing ring_;
   cuda::DeviceMemory block_;
@@ -225,7 +225,7 @@ DeviceReport CudaOverlay::draw_on(const Canvas& canvas, const Style& style, cons
   const GstCrowdBoxesMeta* counted = style.summary ? detections.device_counted : nullptr;
   const auto map = [this](const GstCrowdBoxesMeta* meta, std::optional<MappedBoxes>& boxes) {
     return !meta ||
-           (device_.owns(meta->memory) && boxes.emplace(meta->memory, meta->capacity, GST_MAP_READ | map_on_device));
+           (device_->owns(meta->memory) && boxes.emplace(meta->memory, meta->capacity, GST_MAP_READ | map_on_device));
   };
   if (!map(detections.device_candidates, mapped.candidates) || !map(detections.device_survivors, mapped.survivors) ||
       !map(counted, mapped.counted))
@@ -257,9 +257,9 @@ DeviceReport CudaOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, cons
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   if (!is_on_device(memory))
     return dropped("the frame is not in the CUDA memory that its caps promise; put cudaupload before this element");
-  if (DeviceReport report = device_.follow(memory, -1, [this] { release(); }); report.outcome != DeviceOutcome::done)
+  if (DeviceReport report = device_->follow(memory, -1, [this] { release(); }); report.outcome != DeviceOutcome::done)
     return report;
-  const CudaDevice::Current current(device_);
+  const CudaDevice::Current current(device_.get());
   if (!current)
     return {DeviceOutcome::failed, "the CUDA context cannot be made current"};
   if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream)) {

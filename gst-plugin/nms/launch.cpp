@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/nmslaunch.hpp"
+#include "nms/launch.hpp"
 
 #include <cstring>
 #include <type_traits>
@@ -27,7 +27,7 @@ bool LaunchKey::operator==(const LaunchKey& other) const {
          same(gathered, its_gathered);
 }
 
-CrowdNmsStatus enqueue(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CUstream_st* stream) {
+CrowdNmsStatus launch_kernels(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CUstream_st* stream) {
   CrowdNmsStatus status =
       crowd_nms_cuda(&key.params, &key.candidates, &key.survivors, workspace, workspace_bytes, stream);
   for (const CrowdNmsGathered& gathered : key.gathered) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which backend clusters a frame, and the memory it does it in. Not thread-safe: it belongs to a streaming thread.
+// Which backend of libcrowdnms clusters candidates on the host, and the memory it does it in. Not thread-safe: it
+// belongs to a streaming thread.
 #pragma once
 
 #include <crowd/nms.h>
@@ -15,6 +16,7 @@
 
 #include "gpu/device.hpp"
 #include "meta/adapter.hpp"
+#include "nms/library.hpp"
 
 namespace crowd {
 
@@ -26,12 +28,12 @@ enum class BackendChoice { automatic, cuda, cpu };
 /// hardly overlap cross over at 250.
 constexpr std::uint32_t gpu_crossover = 500;
 
-class NmsEngine {
+class Backends {
  public:
   struct Config {
-    BackendChoice backend;
-    CrowdNmsParams params;  ///< with paper_d_max filled in: calls have a capacity of their own
-    std::uint32_t capacity;
+    BackendChoice backend = BackendChoice::automatic;
+    CrowdNmsParams params{};  ///< with paper_d_max filled in: calls have a capacity of their own
+    std::uint32_t capacity = 0;
   };
 
   /// What backend=auto made of the GPU. problem() says why.
@@ -49,12 +51,13 @@ class NmsEngine {
     GpuOutcome gpu = GpuOutcome::fine;
   };
 
-  explicit NmsEngine(CudaDevice& device) : device_(device) {}
-  ~NmsEngine() {
+  /// Both outlive it; no `device` in a build without gst/cuda.
+  Backends(CudaDevice* device, const Library& library) : library_(library), device_(device) {}
+  ~Backends() {
     close();
   }
-  NmsEngine(const NmsEngine&) = delete;
-  NmsEngine& operator=(const NmsEngine&) = delete;
+  Backends(const Backends&) = delete;
+  Backends& operator=(const Backends&) = delete;
 
   /// Makes what `config` needs, unless it is there. With backend=cuda fails where there is no usable GPU, with
   /// backend=auto goes on without. The reason is in problem(), and the engine still does what it was last prepared for.
@@ -74,12 +77,7 @@ class NmsEngine {
   }
 
  private:
-  struct FreeSession {
-    void operator()(CrowdNmsSession* session) const {
-      crowd_nms_session_free(session);
-    }
-  };
-  using Session = std::unique_ptr<CrowdNmsSession, FreeSession>;
+  using Session = std::unique_ptr<CrowdNmsSession, decltype(Library::session_free)>;
 
   /// What sessions depend on. Methods but paper fit every session.
   struct Shape {
@@ -102,10 +100,11 @@ class NmsEngine {
   void lose_gpu();
   void fill_places(const Result& result, std::size_t n);
 
-  CudaDevice& device_;
+  const Library& library_;
+  CudaDevice* device_;
   std::optional<Shape> shape_;
-  Session cpu_;
-  Session gpu_;
+  Session cpu_{nullptr, library_.session_free};
+  Session gpu_{nullptr, library_.session_free};
   std::vector<std::uint32_t> survivors_;
   std::vector<std::uint32_t> members_;
   std::vector<std::uint32_t> stand_ins_;

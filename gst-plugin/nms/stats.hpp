@@ -9,8 +9,8 @@
 
 #include <optional>
 
-#include "nms/nmsdevice.hpp"
-#include "nms/nmsengine.hpp"
+#include "nms/backends.hpp"
+#include "nms/device_nms.hpp"
 
 namespace crowd {
 
@@ -21,7 +21,7 @@ class NmsStats {
 
   /// A frame has gone through with this method; no result: it had no candidates, or (`failure`) its candidates were
   /// lost or could not be read.
-  void count(const NmsEngine::Result* result, Place place, bool failure, CrowdNmsMethod method);
+  void count(const Backends::Result* result, Place place, bool failure, CrowdNmsMethod method);
 
   /// A frame has been clustered on the device, which counts what it finds itself.
   void count_on_device(CrowdNmsMethod method);

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "meta/adapter.hpp"
-#include "nms/nmsengine.hpp"
+#include "nms/backends.hpp"
 
 namespace crowd {
 
@@ -21,13 +21,6 @@ inline CrowdNmsParams default_params() {
   return params;
 }
 
-/// Values of meta-output that are no row of adapter_rows().
-constexpr int automatic_output = -1;  ///< the standard row; on the device, what downstream reads there
-constexpr int all_outputs = 100;
-
-/// The row of adapter_rows() that survivors are written with unless somebody asks for another.
-int default_output_row();
-
 struct NmsSettings {
   CrowdNmsParams params = default_params();
   /// As it was set; the params have the float that float scores compare with as with this.
@@ -36,8 +29,8 @@ struct NmsSettings {
   std::uint32_t max_detections = 0;  ///< 0: all
   BackendChoice backend = BackendChoice::automatic;
   int cuda_device_id = -1;
-  int source_row = -1;                ///< of adapter_rows(); -1: the first that finds something
-  int output_row = automatic_output;  ///< of adapter_rows(), or one of the above
+  meta::KindId source = meta::KindId::automatic;  ///< automatic: the first that the frame carries
+  meta::KindId output = meta::KindId::automatic;  ///< automatic: the standard one; on the device, what is read there
   bool output_delay = false;
   meta::Mode mode = meta::Mode::replace;
   bool post_messages = false;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What DeviceNms launches for a frame.
+// The kernels of a frame.
 #pragma once
 
 #include <crowd/nms.h>
@@ -22,6 +22,6 @@ struct LaunchKey {
 };
 
 /// Launches what `key` says, kernel by kernel.
-CrowdNmsStatus enqueue(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CUstream_st* stream);
+CrowdNmsStatus launch_kernels(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CUstream_st* stream);
 
 }  // namespace crowd

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/nmsstats.hpp"
+#include "nms/stats.hpp"
 
-#include "nms/nmssettings.hpp"
+#include "nms/settings.hpp"
 
 namespace crowd {
 
@@ -19,7 +19,7 @@ const char* backend_name(CrowdNmsBackend backend) {
 
 }  // namespace
 
-void NmsStats::count(const NmsEngine::Result* result, Place place, bool failure, CrowdNmsMethod method) {
+void NmsStats::count(const Backends::Result* result, Place place, bool failure, CrowdNmsMethod method) {
   frames_++;
   device_frames_ += place == Place::device;
   last_place_ = place;

@@ -1,39 +1,39 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/nmsengine.hpp"
+#include "nms/backends.hpp"
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
-#include "nms/nmsproblem.hpp"
+#include "nms/problem.hpp"
 
 namespace crowd {
 
-CrowdNmsStatus NmsEngine::fail(CrowdNmsStatus status) {
-  problem_ = library_problem(status);
+CrowdNmsStatus Backends::fail(CrowdNmsStatus status) {
+  problem_ = library_problem(status, library_.last_error());
   return status;
 }
 
-CrowdNmsStatus NmsEngine::fail_without_context() {
+CrowdNmsStatus Backends::fail_without_context() {
   problem_ = "the CUDA context cannot be made current";
   return CROWD_NMS_CUDA_ERROR;
 }
 
-CrowdNmsStatus NmsEngine::make(CrowdNmsBackend backend, const Config& config, Session& session) {
+CrowdNmsStatus Backends::make(CrowdNmsBackend backend, const Config& config, Session& session) {
   const bool paper = config.params.method == CROWD_NMS_PAPER;
   CrowdNmsSession* made = nullptr;
   const CrowdNmsStatus status =
-      crowd_nms_session_new(backend, paper ? &config.params : nullptr, 1, config.capacity, &made);
+      library_.session_new(backend, paper ? &config.params : nullptr, 1, config.capacity, &made);
   session.reset(made);
   return status == CROWD_NMS_OK ? status : fail(status);
 }
 
-CrowdNmsStatus NmsEngine::make_on_gpu(const Config& config, Session& session) {
-  if (!crowd_nms_cuda_workspace_bytes(&config.params, 1, config.capacity)) {
+CrowdNmsStatus Backends::make_on_gpu(const Config& config, Session& session) {
+  if (!library_.cuda_workspace_bytes(&config.params, 1, config.capacity)) {
     fail(CROWD_NMS_UNSUPPORTED);
-    return crowd_nms_cuda_probe() == CROWD_NMS_OK ? CROWD_NMS_UNSUPPORTED : fail(CROWD_NMS_NO_GPU);
+    return library_.cuda_probe() == CROWD_NMS_OK ? CROWD_NMS_UNSUPPORTED : fail(CROWD_NMS_NO_GPU);
   }
   const CudaDevice::Current current(device_);
   if (!current)
@@ -41,7 +41,7 @@ CrowdNmsStatus NmsEngine::make_on_gpu(const Config& config, Session& session) {
   return make(CROWD_NMS_BACKEND_CUDA, config, session);
 }
 
-void NmsEngine::free_on_gpu(Session& session) {
+void Backends::free_on_gpu(Session& session) {
   if (!session)
     return;
   const CudaDevice::Current current(device_);
@@ -49,7 +49,7 @@ void NmsEngine::free_on_gpu(Session& session) {
 }
 
 // Never shrinks: what it was last prepared for has to fit until the new one is ready.
-bool NmsEngine::make_room(std::uint32_t capacity) {
+bool Backends::make_room(std::uint32_t capacity) {
   const std::size_t size = std::max<std::size_t>(capacity, places_.size());
   try {
     survivors_.resize(size);
@@ -62,15 +62,20 @@ bool NmsEngine::make_room(std::uint32_t capacity) {
   return true;
 }
 
-CrowdNmsStatus NmsEngine::prepare(const Config& config) {
+CrowdNmsStatus Backends::prepare(const Config& config) {
   const bool paper = config.params.method == CROWD_NMS_PAPER;
-  const Shape shape = {config.backend, config.capacity, paper, paper ? config.params.paper_d_max : 0,
-                       paper ? config.params.paper_k : 0};
+  const Shape shape = {
+      .backend = config.backend,
+      .capacity = config.capacity,
+      .paper = paper,
+      .paper_d_max = paper ? config.params.paper_d_max : 0,
+      .paper_k = paper ? config.params.paper_k : 0,
+  };
   if (shape_ == shape)
     return CROWD_NMS_OK;
-  if (const CrowdNmsStatus status = crowd_nms_params_check(&config.params); status != CROWD_NMS_OK)
+  if (const CrowdNmsStatus status = library_.params_check(&config.params); status != CROWD_NMS_OK)
     return fail(status);
-  Session cpu, gpu;
+  Session cpu(nullptr, library_.session_free), gpu(nullptr, library_.session_free);
   if (config.backend != BackendChoice::cuda) {
     if (const CrowdNmsStatus status = make(CROWD_NMS_BACKEND_CPU, config, cpu); status != CROWD_NMS_OK)
       return status;
@@ -95,44 +100,44 @@ CrowdNmsStatus NmsEngine::prepare(const Config& config) {
   return CROWD_NMS_OK;
 }
 
-void NmsEngine::close() {
+void Backends::close() {
   free_on_gpu(gpu_);
   cpu_.reset();
   shape_.reset();
   no_gpu_reason_.clear();
 }
 
-void NmsEngine::fill_places(const Result& result, std::size_t n) {
+void Backends::fill_places(const Result& result, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
     places_[i] = stand_ins_[i] == CROWD_NMS_REJECTED ? meta::place_rejected : meta::place_suppressed;
   for (std::size_t rank = 0; rank < result.verdict.survivors.size(); ++rank)
     places_[survivors_[rank]] = static_cast<std::int32_t>(rank);
 }
 
-CrowdNmsStatus NmsEngine::run_session(const Config& config, bool on_gpu, const CrowdNmsCandidates& input,
-                                      const CrowdNmsSurvivors& output, Result& result) {
+CrowdNmsStatus Backends::run_session(const Config& config, bool on_gpu, const CrowdNmsCandidates& input,
+                                     const CrowdNmsSurvivors& output, Result& result) {
   const GstClockTime start = gst_util_get_timestamp();
   CrowdNmsStatus status = CROWD_NMS_OK;
   if (on_gpu) {
     const CudaDevice::Current current(device_);
     if (!current)
       return fail_without_context();
-    status = crowd_nms_session_run(gpu_.get(), &config.params, &input, &output);
+    status = library_.session_run(gpu_.get(), &config.params, &input, &output);
   } else {
-    status = crowd_nms_session_run(cpu_.get(), &config.params, &input, &output);
+    status = library_.session_run(cpu_.get(), &config.params, &input, &output);
   }
   result.time = gst_util_get_timestamp() - start;
   result.backend = on_gpu ? CROWD_NMS_BACKEND_CUDA : CROWD_NMS_BACKEND_CPU;
   return status == CROWD_NMS_OK ? status : fail(status);
 }
 
-void NmsEngine::lose_gpu() {
+void Backends::lose_gpu() {
   no_gpu_reason_ = problem_;
   free_on_gpu(gpu_);
 }
 
-CrowdNmsStatus NmsEngine::run(const Config& config, const meta::Candidates& candidates, std::uint32_t max_survivors,
-                              bool with_stand_ins, Result& result) {
+CrowdNmsStatus Backends::run(const Config& config, const meta::Candidates& candidates, std::uint32_t max_survivors,
+                             bool with_stand_ins, Result& result) {
   const auto n = static_cast<std::uint32_t>(candidates.boxes.size());
   const CrowdNmsCandidates input = {
       .boxes = candidates.boxes.data(),
@@ -167,7 +172,7 @@ CrowdNmsStatus NmsEngine::run(const Config& config, const meta::Candidates& cand
   if (status != CROWD_NMS_OK)
     return status;
   const std::size_t found = result.report.survivors - result.report.clipped;
-  result.verdict = {{survivors_.data(), found}, {members_.data(), found}, {}, {}};
+  result.verdict = {.survivors = {survivors_.data(), found}, .members = {members_.data(), found}};
   if (with_stand_ins) {
     fill_places(result, n);
     result.verdict.stand_ins = {stand_ins_.data(), n};

@@ -14,7 +14,7 @@ namespace crowd {
 /// The text with the properties of crowdnms, as they are typed, in place of the fields of the C structs.
 std::string with_property_names(std::string_view text);
 
-/// Why the library's last call of this thread returned `status`, likewise.
-std::string library_problem(CrowdNmsStatus status);
+/// Why the library's last call of this thread returned `status`, likewise; `reason` is what it says itself.
+std::string library_problem(CrowdNmsStatus status, std::string_view reason = crowd_nms_last_error());
 
 }  // namespace crowd

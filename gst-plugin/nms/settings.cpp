@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/nmssettings.hpp"
+#include "nms/settings.hpp"
 
 #include <cmath>
 #include <limits>
@@ -36,8 +36,6 @@ enum Property : guint {
 
 constexpr guint most_candidates = 1u << 24;
 constexpr guint most_paper_d_max = 65536;
-constexpr int automatic_row = -1;
-static_assert(automatic_row == automatic_output);
 
 constexpr GEnumValue method_values[] = {
     {CROWD_NMS_GREEDY, "exact: dies if a surviving better-ranked candidate overlaps it", "greedy"},
@@ -102,33 +100,31 @@ float float_not_below(double threshold) {
                                                  : either;
 }
 
-// The values are rows of the table of adapters.
-GType register_rows(const char* name, bool sources) {
+// The values are the ids of the rows of the table of adapters.
+GType register_kinds(const char* name, bool sources) {
   static std::vector<GEnumValue> values[2];
   std::vector<GEnumValue>& own = values[sources];
-  own.push_back({automatic_row,
+  own.push_back({int(meta::KindId::automatic),
                  sources ? "the first of the others that the frame carries"
                          : "boxes in device memory where downstream reads them there, else regions of interest",
                  "auto"});
-  int row = 0;
-  for (const meta::AdapterRow& adapter : meta::adapter_rows()) {
-    if (sources || adapter.writes)
-      own.push_back({row, adapter.description, adapter.nick});
-    row++;
+  for (const meta::AdapterRow& row : meta::adapter_rows()) {
+    if (sources || row.writes)
+      own.push_back({int(row.id), row.description, row.nick});
   }
   if (!sources)
-    own.push_back({all_outputs, "as each of the others", "all"});
+    own.push_back({int(meta::KindId::all), "as each of the others", "all"});
   own.push_back({0, nullptr, nullptr});
   return g_enum_register_static(name, own.data());
 }
 
 GType source_type() {
-  static const GType type = register_rows("GstCrowdNmsMetaSource", true);
+  static const GType type = register_kinds("GstCrowdNmsMetaSource", true);
   return type;
 }
 
 GType output_type() {
-  static const GType type = register_rows("GstCrowdNmsMetaOutput", false);
+  static const GType type = register_kinds("GstCrowdNmsMetaOutput", false);
   return type;
 }
 
@@ -221,12 +217,12 @@ void install_environment_properties(GObjectClass* object_class, const NmsSetting
   g_object_class_install_property(
       object_class, prop_meta_source,
       g_param_spec_enum("meta-source", "Metadata read", "Which metadata of a frame holds the candidates", source_type(),
-                        defaults.source_row, live));
+                        int(defaults.source), live));
   g_object_class_install_property(
       object_class, prop_meta_output,
       g_param_spec_enum("meta-output", "Metadata written",
                         "As which metadata survivors leave; regions that were candidates are edited in place",
-                        output_type(), defaults.output_row, live));
+                        output_type(), int(defaults.output), live));
   g_object_class_install_property(
       object_class, prop_mode,
       g_param_spec_enum("mode", "Mode", "What is left on the frame", mode_type(), int(defaults.mode), live));
@@ -247,16 +243,6 @@ void install_environment_properties(GObjectClass* object_class, const NmsSetting
 }
 
 }  // namespace
-
-int default_output_row() {
-  int row = 0;
-  for (const meta::AdapterRow& adapter : meta::adapter_rows()) {
-    if (adapter.writes && adapter.standard)
-      return row;
-    row++;
-  }
-  g_assert_not_reached();
-}
 
 guint install_nms_properties(GObjectClass* object_class) {
   const NmsSettings defaults;
@@ -310,10 +296,10 @@ void set_nms_property(NmsSettings& settings, guint id, const GValue* value) {
       settings.cuda_device_id = g_value_get_int(value);
       break;
     case prop_meta_source:
-      settings.source_row = g_value_get_enum(value);
+      settings.source = static_cast<meta::KindId>(g_value_get_enum(value));
       break;
     case prop_meta_output:
-      settings.output_row = g_value_get_enum(value);
+      settings.output = static_cast<meta::KindId>(g_value_get_enum(value));
       break;
     case prop_mode:
       settings.mode = static_cast<meta::Mode>(g_value_get_enum(value));
@@ -360,9 +346,9 @@ void get_nms_property(const NmsSettings& settings, guint id, GValue* value) {
     case prop_cuda_device_id:
       return g_value_set_int(value, settings.cuda_device_id);
     case prop_meta_source:
-      return g_value_set_enum(value, settings.source_row);
+      return g_value_set_enum(value, int(settings.source));
     case prop_meta_output:
-      return g_value_set_enum(value, settings.output_row);
+      return g_value_set_enum(value, int(settings.output));
     case prop_mode:
       return g_value_set_enum(value, int(settings.mode));
     case prop_post_messages:

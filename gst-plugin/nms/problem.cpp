@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/nmsproblem.hpp"
+#include "nms/problem.hpp"
 
 #include <cctype>
 
@@ -48,8 +48,7 @@ std::string with_property_names(std::string_view text) {
   return result;
 }
 
-std::string library_problem(CrowdNmsStatus status) {
-  const std::string reason = crowd_nms_last_error();
+std::string library_problem(CrowdNmsStatus status, std::string_view reason) {
   return with_property_names(reason.empty() ? crowd_nms_status_text(status) : reason);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/nmsdevice.hpp"
+#include "nms/device_work.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,12 +15,14 @@
 #include "gpu/devicetimes.hpp"
 #include "gpu/launchgraphs.hpp"
 #include "gpu/memorylayout.hpp"
-#include "nms/nmslaunch.hpp"
-#include "nms/nmsproblem.hpp"
+#include "nms/launch.hpp"
+#include "nms/problem.hpp"
 
 namespace crowd {
 
 namespace {
+
+using Outcome = FrameReport::Outcome;
 
 constexpr std::size_t alignment = 256;
 
@@ -37,7 +39,7 @@ CrowdNmsGathered take_gathered(MemoryLayout& layout, std::uint32_t room) {
 }
 
 /// A frame on its way to the host.
-struct Parcel {
+struct ReadbackSlot {
   cuda::PinnedMemory memory;
   cuda::Event arrived;
   CrowdNmsGathered gathered{};
@@ -64,7 +66,7 @@ struct Parcel {
 
 }  // namespace
 
-struct DeviceNms::State {
+struct DeviceWork::State {
   // What `made` holds room for.
   std::size_t workspace_bytes = 0;
   std::uint32_t room = 0;
@@ -72,40 +74,45 @@ struct DeviceNms::State {
   cuda::DeviceMemory results;
   CrowdNmsSurvivors survivors{};
   CrowdNmsTotals* sums = nullptr;
-  std::array<Parcel, 2> parcels;
+  std::array<ReadbackSlot, 2> slots;
   unsigned sent = 0, received = 0;
   std::vector<std::uint32_t> ranks;
   LaunchGraphs<LaunchKey> graphs;
   DeviceTimes timers;
   cuda::PinnedMemory counters;
   CUstream_st* stream = nullptr;  // of the last frame
-  std::string problem;
 
   mutable std::mutex mutex;  // of what follows: read by any thread
-  const volatile CrowdNmsTotals* told = nullptr;
-  CrowdNmsTotals before{};  // told before the last release()
-  Times times;
+  const volatile CrowdNmsTotals* published = nullptr;
+  CrowdNmsTotals before{};  // of before the last release()
+  DeviceNms::Times times;
 
-  CrowdNmsStatus tell(DeviceReport report) {
-    problem = std::move(report.problem);
-    return report.outcome == DeviceOutcome::out_of_memory ? CROWD_NMS_OUT_OF_MEMORY : CROWD_NMS_CUDA_ERROR;
-  }
-  CrowdNmsStatus failed(const char* what, cudaError_t error) {
-    return tell(report_of(what, error));
-  }
-  CrowdNmsStatus checked(CrowdNmsStatus status) {
-    if (status != CROWD_NMS_OK)
-      problem = library_problem(status);
-    return status;
-  }
-  CrowdNmsStatus make_counters();
-  CrowdNmsStatus make_results(std::uint32_t capacity);
-  CrowdNmsTotals read_told() const;
+  FrameReport make_counters();
+  FrameReport make_results(std::uint32_t capacity);
+  CrowdNmsTotals read_published() const;
   void publish_times();
   CrowdNmsGathered on_device(const GstCrowdBoxesMap& to, bool count) const;
 };
 
 namespace {
+
+FrameReport failed(const char* what, cudaError_t error) {
+  return frame_report(report_of(what, error));
+}
+
+FrameReport report_of_library(CrowdNmsStatus status) {
+  switch (status) {
+    case CROWD_NMS_OK:
+      return {};
+    case CROWD_NMS_UNSUPPORTED:
+    case CROWD_NMS_INVALID_ARGUMENT:
+      return {Outcome::refused, library_problem(status)};
+    case CROWD_NMS_OUT_OF_MEMORY:
+      return {Outcome::gpu_out_of_memory, library_problem(status)};
+    default:
+      return {Outcome::gpu_failed, library_problem(status)};
+  }
+}
 
 void add(CrowdNmsTotals& sum, const CrowdNmsTotals& more) {
   sum.frames += more.frames;
@@ -121,11 +128,11 @@ void add(CrowdNmsTotals& sum, const CrowdNmsTotals& more) {
 
 }  // namespace
 
-CrowdNmsTotals DeviceNms::State::read_told() const {
+CrowdNmsTotals DeviceWork::State::read_published() const {
   CrowdNmsTotals totals{};
-  if (told) {
+  if (published) {
     // The device writes them meanwhile, number by number.
-    const auto* from = reinterpret_cast<const volatile std::uint64_t*>(told);
+    const auto* from = reinterpret_cast<const volatile std::uint64_t*>(published);
     std::array<std::uint64_t, sizeof(CrowdNmsTotals) / sizeof(std::uint64_t)> words;
     std::copy_n(from, words.size(), words.begin());
     std::memcpy(&totals, words.data(), sizeof totals);
@@ -133,26 +140,26 @@ CrowdNmsTotals DeviceNms::State::read_told() const {
   return totals;
 }
 
-void DeviceNms::State::publish_times() {
+void DeviceWork::State::publish_times() {
   const DeviceTimes::Sum& sum = timers.sum();
   const std::lock_guard lock(mutex);
   times = {sum.frames, sum.nanoseconds};
 }
 
-CrowdNmsStatus DeviceNms::State::make_counters() {
+FrameReport DeviceWork::State::make_counters() {
   if (counters)
-    return CROWD_NMS_OK;
+    return {};
   if (const cudaError_t error = cuda::allocate(counters, sizeof(CrowdNmsTotals)))
     return failed("no pinned memory for counters", error);
   std::memset(counters.get(), 0, sizeof(CrowdNmsTotals));
   const std::lock_guard lock(mutex);
-  told = static_cast<const CrowdNmsTotals*>(counters.get());
-  return CROWD_NMS_OK;
+  published = static_cast<const CrowdNmsTotals*>(counters.get());
+  return {};
 }
 
-CrowdNmsStatus DeviceNms::State::make_results(std::uint32_t capacity) {
+FrameReport DeviceWork::State::make_results(std::uint32_t capacity) {
   if (results && capacity <= room)
-    return CROWD_NMS_OK;
+    return {};
   const auto carve = [capacity](MemoryLayout& layout, State& to) {
     to.sums = layout.place<CrowdNmsTotals>(1);
     to.survivors = {};
@@ -165,7 +172,7 @@ CrowdNmsStatus DeviceNms::State::make_results(std::uint32_t capacity) {
   results.reset();
   room = 0;
   // The sums go on from where they were: freeing has waited for the device.
-  const CrowdNmsTotals sums_so_far = read_told();
+  const CrowdNmsTotals sums_so_far = read_published();
   if (const cudaError_t error = cuda::allocate(results, measure.bytes()))
     return failed("no device memory for survivors", error);
   MemoryLayout layout(results.get(), alignment);
@@ -173,76 +180,89 @@ CrowdNmsStatus DeviceNms::State::make_results(std::uint32_t capacity) {
   if (const cudaError_t error = cudaMemcpy(sums, &sums_so_far, sizeof sums_so_far, cudaMemcpyHostToDevice))
     return failed("preparing counters", error);
   room = capacity;
-  return CROWD_NMS_OK;
+  return {};
 }
 
-DeviceNms::DeviceNms() : state_(std::make_unique<State>()) {}
+FrameReport frame_report(DeviceReport report) {
+  switch (report.outcome) {
+    case DeviceOutcome::done:
+      return {};
+    case DeviceOutcome::dropped:
+      return {Outcome::broken, std::move(report.problem)};
+    case DeviceOutcome::out_of_memory:
+      return {Outcome::gpu_out_of_memory, std::move(report.problem)};
+    case DeviceOutcome::failed:
+      break;
+  }
+  return {Outcome::gpu_failed, std::move(report.problem)};
+}
 
-DeviceNms::~DeviceNms() = default;
+DeviceWork::DeviceWork() : state_(std::make_unique<State>()) {}
 
-CrowdNmsStatus DeviceNms::prepare(const Call& call) {
+DeviceWork::~DeviceWork() = default;
+
+FrameReport DeviceWork::prepare(const Call& call) {
   State& s = *state_;
   const std::size_t needed = crowd_nms_cuda_workspace_bytes(&call.params, 1, call.capacity);
   if (!needed && call.capacity)
-    return s.checked(CROWD_NMS_UNSUPPORTED);
+    return report_of_library(CROWD_NMS_UNSUPPORTED);
   if (s.workspace && needed <= s.workspace_bytes && s.results && call.capacity <= s.room)
-    return CROWD_NMS_OK;
+    return {};
   s.graphs.clear();
   if (!s.workspace || needed > s.workspace_bytes) {
     s.workspace.reset();
     s.workspace_bytes = 0;
     if (const cudaError_t error = cuda::allocate(s.workspace, needed))
-      return s.failed("no device memory for a workspace", error);
+      return failed("no device memory for a workspace", error);
     s.workspace_bytes = needed;
   }
-  if (const CrowdNmsStatus status = s.make_counters(); status != CROWD_NMS_OK)
-    return status;
+  if (FrameReport report = s.make_counters(); !report.is_done())
+    return report;
   if (const cudaError_t error = s.timers.prepare())
-    return s.failed("creating events", error);
+    return failed("creating events", error);
   // Last: with room for results everything is there.
   return s.make_results(call.capacity);
 }
 
-void DeviceNms::release() {
+void DeviceWork::release() {
   State& s = *state_;
   s.graphs.clear();
   s.workspace.reset();
   s.workspace_bytes = 0;
   s.results.reset();
   s.room = 0;
-  s.parcels = {};
+  s.slots = {};
   s.sent = s.received = 0;
   // Freeing has waited for the device.
   s.timers.release();
   s.publish_times();
   {
     const std::lock_guard lock(s.mutex);
-    add(s.before, s.read_told());
-    s.told = nullptr;
+    add(s.before, s.read_published());
+    s.published = nullptr;
   }
   s.counters.reset();
   s.stream = nullptr;
 }
 
-std::optional<bool> DeviceNms::is_alive(const void* array) {
+FrameReport DeviceWork::check_alive(const void* array) {
   cudaPointerAttributes attributes{};
   int device = 0;
   cudaError_t error = cudaPointerGetAttributes(&attributes, array);
   if (error == cudaSuccess)
     error = cudaGetDevice(&device);
-  if (error == cudaErrorInvalidValue) {
+  if (error != cudaSuccess && error != cudaErrorInvalidValue)
+    return failed("asking for the memory of candidates", error);
+  const bool is_device = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+  if (error == cudaSuccess && is_device && attributes.device == device)
+    return {};
+  if (error != cudaSuccess)
     (void)cudaGetLastError();
-    return false;
-  }
-  if (error != cudaSuccess) {
-    state_->failed("asking for the memory of candidates", error);
-    return std::nullopt;
-  }
-  const bool usable = attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
-  return usable && attributes.device == device;
+  return {Outcome::broken,
+          "its device memory has been freed, or is not of this device; keep it until the frame is gone"};
 }
 
-CrowdNmsGathered DeviceNms::State::on_device(const GstCrowdBoxesMap& to, bool count) const {
+CrowdNmsGathered DeviceWork::State::on_device(const GstCrowdBoxesMap& to, bool count) const {
   CrowdNmsGathered gathered{};
   gathered.boxes = reinterpret_cast<CrowdNmsBox*>(to.boxes);
   gathered.scores = to.scores;
@@ -257,14 +277,14 @@ CrowdNmsGathered DeviceNms::State::on_device(const GstCrowdBoxesMap& to, bool co
   return gathered;
 }
 
-CrowdNmsStatus DeviceNms::enqueue(const Call& call, const GstCrowdBoxesMap& candidates, const Destination& destination,
-                                  CUstream_st* stream) {
+FrameReport DeviceWork::submit(const Call& call, const GstCrowdBoxesMap& candidates, const Destination& destination,
+                               CUstream_st* stream) {
   State& s = *state_;
   // Frames share the workspace, the results and the sums. The last stream may be gone, but the default one waits for
   // it.
   if (s.stream && stream != s.stream) {
     if (const cudaError_t error = cudaStreamSynchronize(nullptr))
-      return s.failed("waiting for another stream", error);
+      return failed("waiting for another stream", error);
   }
   s.stream = stream;
   LaunchKey key{};
@@ -279,81 +299,69 @@ CrowdNmsStatus DeviceNms::enqueue(const Call& call, const GstCrowdBoxesMap& cand
   key.survivors.max_survivors = std::min(call.room, key.candidates.capacity);
   if (destination.device)
     key.gathered[0] = s.on_device(*destination.device, destination.count);
-  Parcel& parcel = s.parcels[s.sent % s.parcels.size()];
+  ReadbackSlot& slot = s.slots[s.sent % s.slots.size()];
   if (destination.host) {
-    if (const cudaError_t error = parcel.make_room(s.room))
-      return s.failed("no pinned memory for survivors", error);
-    key.gathered[1] = parcel.gathered;
+    if (const cudaError_t error = slot.make_room(s.room))
+      return failed("no pinned memory for survivors", error);
+    key.gathered[1] = slot.gathered;
   }
   CrowdNmsStatus status = CROWD_NMS_OK;
   const auto launch_all = [&](CUstream_st* to) {
-    status = crowd::enqueue(key, s.workspace.get(), s.workspace_bytes, to);
+    status = launch_kernels(key, s.workspace.get(), s.workspace_bytes, to);
     return status == CROWD_NMS_OK;
   };
   if (s.timers.collect())
     s.publish_times();
   if (const cudaError_t error = s.graphs.launch(key, stream, launch_all, [&s](CUstream_st* to) { s.timers.begin(to); }))
-    return s.failed("clustering", error);
+    return failed("clustering", error);
   s.timers.end(stream);
   if (status != CROWD_NMS_OK || !destination.host)
-    return s.checked(status);
-  if (const cudaError_t error = cudaEventRecord(parcel.arrived.get(), stream))
-    return s.failed("sending survivors to the host", error);
+    return report_of_library(status);
+  if (const cudaError_t error = cudaEventRecord(slot.arrived.get(), stream))
+    return failed("sending survivors to the host", error);
   s.sent++;
-  return CROWD_NMS_OK;
+  return {};
 }
 
-CrowdNmsStatus DeviceNms::await(HostSurvivors& survivors) {
+FrameReport DeviceWork::wait(HostSurvivors& survivors) {
   State& s = *state_;
-  const Parcel& parcel = s.parcels[s.received++ % s.parcels.size()];
-  if (const cudaError_t error = cudaEventSynchronize(parcel.arrived.get()))
-    return s.failed("waiting for survivors", error);
-  const std::size_t n = *parcel.gathered.counts;
+  const ReadbackSlot& slot = s.slots[s.received++ % s.slots.size()];
+  if (const cudaError_t error = cudaEventSynchronize(slot.arrived.get()))
+    return failed("waiting for survivors", error);
+  const std::size_t n = *slot.gathered.counts;
   while (s.ranks.size() < n)
     s.ranks.push_back(static_cast<std::uint32_t>(s.ranks.size()));
   survivors.boxes = {};
-  survivors.boxes.boxes = {parcel.gathered.boxes, n};
-  survivors.boxes.scores = {parcel.gathered.scores, n};
-  survivors.boxes.classes = {parcel.gathered.classes, n};
+  survivors.boxes.boxes = {slot.gathered.boxes, n};
+  survivors.boxes.scores = {slot.gathered.scores, n};
+  survivors.boxes.classes = {slot.gathered.classes, n};
   survivors.boxes.count = static_cast<std::uint32_t>(n);
-  survivors.verdict = {{s.ranks.data(), n}, {parcel.gathered.members, n}, {}, {}};
-  survivors.report = *parcel.gathered.reports;
-  return CROWD_NMS_OK;
+  survivors.verdict = {.survivors = {s.ranks.data(), n}, .members = {slot.gathered.members, n}};
+  survivors.report = *slot.gathered.reports;
+  return {};
 }
 
-void DeviceNms::forget() {
+void DeviceWork::forget() {
   state_->received = state_->sent;
 }
 
-CrowdNmsTotals DeviceNms::totals() const {
+CrowdNmsTotals DeviceWork::totals() const {
   const std::lock_guard lock(state_->mutex);
   CrowdNmsTotals totals = state_->before;
-  add(totals, state_->read_told());
+  add(totals, state_->read_published());
   return totals;
 }
 
-DeviceNms::Times DeviceNms::times() const {
+DeviceNms::Times DeviceWork::times() const {
   const std::lock_guard lock(state_->mutex);
   return state_->times;
 }
 
-void DeviceNms::forget_totals() {
+void DeviceWork::forget_totals() {
   state_->timers.forget();
   const std::lock_guard lock(state_->mutex);
   state_->before = {};
   state_->times = {};
-}
-
-const std::string& DeviceNms::problem() const {
-  return state_->problem;
-}
-
-void DeviceNms::set_problem(const char* problem) {
-  state_->problem = problem;
-}
-
-CrowdNmsStatus DeviceNms::set_no_memory(const char* problem) {
-  return state_->tell(report_of_no_memory(problem));
 }
 
 }  // namespace crowd

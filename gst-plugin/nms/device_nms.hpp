@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// NMS of candidates that lie in device memory, their number included: what crowdnms does where nothing has to reach the
+// host, or the survivors alone. For frames whose context the CudaDevice has.
+#pragma once
+
+#include <crowd/nms.h>
+#include <gst/gst.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "gpu/device.hpp"
+#include "nms/frame.hpp"
+#include "nms/metadata.hpp"
+
+namespace crowd {
+
+class DeviceNms : public Clusterer {
+ public:
+  /// See gpu/parts.hpp. Both outlive it.
+  static std::unique_ptr<DeviceNms> make(CudaDevice& device, const Metadata& metadata);
+
+  /// Of all frames since forget_totals() that the host does not await, as far as the device got. Any thread.
+  virtual CrowdNmsTotals totals() const = 0;
+
+  /// How long the device worked on those frames that it was timed at, one in sixteen. The time of a frame is known from
+  /// the frame behind it or release() on, since only there a context is current to ask in.
+  struct Times {
+    std::uint64_t frames = 0;  ///< that were timed
+    GstClockTime total = 0;
+  };
+  /// Since forget_totals(). Any thread.
+  virtual Times times() const = 0;
+
+  /// After release().
+  virtual void forget_totals() = 0;
+};
+
+}  // namespace crowd

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// A frame on its way through crowdnms.
+#pragma once
+
+#include <crowd/nms.h>
+#include <gst/gst.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "meta/adapter.hpp"
+#include "nms/backends.hpp"
+#include "nms/settings.hpp"
+
+namespace crowd {
+
+class Clusterer;
+
+/// What became of a frame that was begun or finished.
+struct [[nodiscard]] FrameReport {
+  enum class Outcome {
+    done,
+    broken,             ///< its candidates cannot be read; it goes on without them
+    refused,            ///< the device does not cluster with these properties
+    failed,             ///< the library failed
+    gpu_failed,         ///< CUDA failed
+    gpu_out_of_memory,  ///< the device has no memory left
+    no_memory,          ///< there is none for the metadata of survivors
+  };
+  Outcome outcome = Outcome::done;
+  std::string problem;  ///< why it is not done
+
+  bool is_done() const {
+    return outcome == Outcome::done;
+  }
+};
+
+/// From NmsStream::begin() to finish().
+struct Frame {
+  struct UnrefLabels {
+    void operator()(GPtrArray* labels) const {
+      g_ptr_array_unref(labels);
+    }
+  };
+
+  NmsSettings settings;
+  Backends::Config config{};  ///< that it is clustered with, which later settings leave alone
+  meta::FrameSize size;
+  const meta::Kind* source = nullptr;                     ///< of its candidates; null if it has none
+  std::optional<meta::DeviceCandidates> on_device{};      ///< where they lie if they are clustered there
+  Clusterer* clusterer = nullptr;                         ///< null: there was nothing to cluster
+  bool left_on_device = false;                            ///< survivors are written to device memory, for downstream
+  bool awaited = false;                                   ///< survivors go from the device to the host
+  std::unique_ptr<GPtrArray, UnrefLabels> kept_labels{};  ///< of `on_device`, where survivors are awaited
+
+  bool broken = false;                       ///< candidates were lost, or cannot be read
+  std::optional<Backends::Result> result{};  ///< once it is known on the host
+};
+
+/// Clusters the candidates of frames, and writes their survivors. For one thread.
+class Clusterer {
+ public:
+  virtual ~Clusterer() = default;
+
+  /// Does with the frame all that needs no wait for the device.
+  virtual FrameReport begin(GstBuffer* buffer, Frame& frame) = 0;
+
+  /// Does what is left, of the oldest frame that was begun and not finished.
+  virtual FrameReport finish(GstBuffer* buffer, Frame& frame) = 0;
+
+  /// Frames that were begun will not be finished.
+  virtual void drop() = 0;
+
+  /// Frees what was allocated in the CUDA context.
+  virtual void release() = 0;
+};
+
+}  // namespace crowd

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "nms/metadata.hpp"
+
+namespace crowd {
+
+namespace {
+
+using meta::KindId;
+
+bool is_wanted(const meta::Kind& kind, KindId wanted) {
+  return wanted == KindId::automatic || kind.row->id == wanted;
+}
+
+/// Whether survivors leave as metadata of this kind, as far as the settings say.
+bool writes(const NmsSettings& settings, const meta::AdapterRow& row) {
+  if (settings.output == KindId::automatic)
+    return row.writes && row.standard;
+  return settings.output == KindId::all || settings.output == row.id;
+}
+
+bool writes_awaited(const Frame& frame, const meta::Kind& kind) {
+  if (!writes(frame.settings, *kind.row))
+    return false;
+  return !frame.left_on_device || (frame.settings.output != KindId::automatic && &kind != frame.source);
+}
+
+bool rewrites_source(const Frame& frame) {
+  return writes(frame.settings, *frame.source->row) && frame.source->adapter->edits();
+}
+
+}  // namespace
+
+void Metadata::start() {
+  kinds_.clear();
+  for (const meta::AdapterRow& row : rows_)
+    kinds_.push_back({.row = &row, .adapter = row.make()});
+}
+
+const meta::Kind* Metadata::find_source(GstBuffer* buffer, KindId wanted) const {
+  for (const meta::Kind& kind : kinds_) {
+    if (is_wanted(kind, wanted) && kind.adapter->probe(buffer))
+      return &kind;
+  }
+  return nullptr;
+}
+
+bool Metadata::has_lost(GstBuffer* buffer, KindId wanted) const {
+  bool lost = false;
+  for (const meta::Kind& kind : kinds_)
+    lost |= is_wanted(kind, wanted) && kind.adapter->lost(buffer);
+  return lost;
+}
+
+bool Metadata::needs_host(const Frame& frame) const {
+  bool needed = false;
+  for (const meta::Kind& kind : kinds_)
+    needed |= writes_awaited(frame, kind);
+  return needed;
+}
+
+bool Metadata::needs_stand_ins(const Frame& frame) {
+  return frame.settings.mode != meta::Mode::replace ||
+         (rewrites_source(frame) && frame.source->adapter->rewrite_needs_stand_ins());
+}
+
+bool Metadata::write(GstBuffer* buffer, const Frame& frame, const meta::Candidates& candidates,
+                     const meta::Verdict& verdict) const {
+  const bool rewritten = rewrites_source(frame);
+  bool written = true;
+  for (const meta::Kind& kind : kinds_) {
+    if (writes(frame.settings, *kind.row) && !(rewritten && &kind == frame.source))
+      written &= kind.adapter->write(buffer, frame.size, candidates, verdict, frame.settings.mode);
+  }
+  // Last, as what others add is not what it has read.
+  if (rewritten)
+    frame.source->adapter->rewrite(buffer, candidates, verdict, frame.settings.mode);
+  else if (frame.settings.mode == meta::Mode::replace)
+    frame.source->adapter->remove(buffer);
+  return written;
+}
+
+bool Metadata::write_awaited(GstBuffer* buffer, const Frame& frame, const meta::Candidates& survivors,
+                             const meta::Verdict& verdict) const {
+  bool written = true;
+  for (const meta::Kind& kind : kinds_) {
+    if (writes_awaited(frame, kind))
+      written &= kind.adapter->write(buffer, frame.size, survivors, verdict, meta::Mode::replace);
+  }
+  return written;
+}
+
+bool leaves_on_device(const NmsSettings& settings, const meta::AdapterRow& source, bool downstream_reads) {
+  if (settings.output != KindId::automatic)
+    return settings.output == KindId::all || settings.output == source.id;
+  return downstream_reads;
+}
+
+}  // namespace crowd

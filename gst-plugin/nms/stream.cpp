@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "nms/stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/transform.hpp"
+#include "meta/unread.hpp"
+
+GST_DEBUG_CATEGORY(gst_crowd_nms_debug);
+#define GST_CAT_DEFAULT gst_crowd_nms_debug
+
+namespace crowd {
+
+namespace {
+
+using Outcome = FrameReport::Outcome;
+
+// The matrix of the paper belongs to the element's capacity, not to the number of candidates of a frame.
+Backends::Config backends_config(const NmsSettings& settings, BackendChoice backend) {
+  Backends::Config config = {.backend = backend, .params = settings.params, .capacity = settings.max_candidates};
+  const std::uint32_t k = config.params.paper_k;
+  if (!config.params.paper_d_max)
+    config.params.paper_d_max = (config.capacity + k - 1) / k * k;
+  if (config.params.method != CROWD_NMS_PAPER)
+    config.params.paper_d_max = 0;
+  return config;
+}
+
+}  // namespace
+
+NmsStream::NmsStream(GstBaseTransform* element, const StreamParts& parts)
+    : element_(element),
+      library_(parts.library),
+      metadata_(parts.rows),
+      device_(parts.make_device()),
+      host_(metadata_, device_.get(), library_),
+      device_nms_(device_ ? parts.make_device_nms(*device_, metadata_) : nullptr) {}
+
+NmsStream::~NmsStream() = default;
+
+// Without gst/cuda CUDA works in the primary context of its first device.
+bool NmsStream::open_device(int device_id, std::string& problem) {
+  if (device_)
+    return device_->open(GST_ELEMENT(element_), device_id, problem);
+  if (library_.cuda_probe() != CROWD_NMS_OK)
+    problem = library_.last_error();
+  else if (device_id > 0)
+    problem = "this build cannot choose a device: build with gst/cuda, or leave cuda-device-id at -1";
+  else
+    return true;
+  return false;
+}
+
+bool NmsStream::prepare(const Backends::Config& config) {
+  const CrowdNmsStatus status = host_.prepare(config);
+  switch (status) {
+    case CROWD_NMS_OK:
+      config_ = config;
+      return true;
+    case CROWD_NMS_NO_GPU:
+      GST_ELEMENT_ERROR(element_, RESOURCE, NOT_FOUND,
+                        ("No usable GPU (%s). Set backend=auto or backend=cpu.", host_.problem().c_str()), (NULL));
+      break;
+    case CROWD_NMS_OUT_OF_MEMORY:
+      GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT,
+                        ("Not enough memory (%s). Lower max-candidates.", host_.problem().c_str()), (NULL));
+      break;
+    case CROWD_NMS_CUDA_ERROR:
+      GST_ELEMENT_ERROR(element_, RESOURCE, FAILED,
+                        ("CUDA failed (%s). Set backend=auto or backend=cpu.", host_.problem().c_str()), (NULL));
+      break;
+    default:
+      GST_ELEMENT_ERROR(element_, LIBRARY, SETTINGS,
+                        ("These properties do not go together: %s.", host_.problem().c_str()), (NULL));
+  }
+  return false;
+}
+
+bool NmsStream::start(const NmsSettings& settings) {
+  backend_ = settings.backend;
+  frame_size_ = {};
+  downstream_.reconfigure();
+  warned_settings_ = found_candidates_ = false;
+  warnings_ = {};
+  metadata_.start();
+  GST_OBJECT_LOCK(element_);
+  stats_ = NmsStats{};
+  GST_OBJECT_UNLOCK(element_);
+  if (device_nms_)
+    device_nms_->forget_totals();
+
+  std::string problem;
+  if (backend_ != BackendChoice::cpu && !open_device(settings.cuda_device_id, problem)) {
+    if (backend_ == BackendChoice::cuda) {
+      GST_ELEMENT_ERROR(element_, RESOURCE, NOT_FOUND,
+                        ("No usable GPU (%s). Set backend=auto or backend=cpu.", problem.c_str()), (NULL));
+      return false;
+    }
+    GST_INFO_OBJECT(element_, "clustering on the CPU: %s", problem.c_str());
+    backend_ = BackendChoice::cpu;
+  }
+  if (!prepare(backends_config(settings, backend_))) {
+    stop();
+    return false;
+  }
+  if (!host_.no_gpu_reason().empty())
+    GST_INFO_OBJECT(element_, "clustering on the CPU: %s", host_.no_gpu_reason().c_str());
+  reads_device_ = device_nms_ && backend_ != BackendChoice::cpu && host_.no_gpu_reason().empty();
+  return true;
+}
+
+void NmsStream::stop() {
+  drop();
+  host_.release();
+  if (device_nms_) {
+    device_nms_->release();
+    warn_overflow_on_device();
+  }
+  if (device_)
+    device_->close();
+  reads_device_ = false;
+  metadata_.stop();
+}
+
+void NmsStream::drop() {
+  frames_ = {};
+  begun_ = finished_ = 0;
+  host_.drop();
+  if (device_nms_)
+    device_nms_->drop();
+}
+
+// An application sets properties one by one, so on the way from one good state to the next they may not fit.
+void NmsStream::follow_settings(const NmsSettings& settings) {
+  const Backends::Config config = backends_config(settings, backend_);
+  if (host_.prepare(config) == CROWD_NMS_OK) {
+    config_ = config;
+    warned_settings_ = false;
+  } else if (!std::exchange(warned_settings_, true)) {
+    GST_ELEMENT_WARNING(element_, LIBRARY, SETTINGS,
+                        ("These properties do not go together: %s. The previous settings stay in force until they fit.",
+                         host_.problem().c_str()),
+                        (NULL));
+  }
+}
+
+/// Whether the frame's candidates lie in device memory and are clustered there; says how.
+bool NmsStream::wants_device(GstBuffer* buffer, Frame& frame) {
+  if (!reads_device() || frame.settings.mode != meta::Mode::replace)
+    return false;
+  frame.on_device = frame.source->adapter->on_device(buffer, frame.size);
+  if (!frame.on_device)
+    return false;
+  const char* field = frame.source->row->on_device;
+  const bool automatic = frame.settings.output == meta::KindId::automatic;
+  // Asked only where the answer matters, as it costs a query.
+  const bool downstream_reads = automatic && field && downstream_.wants(GST_BASE_TRANSFORM_SRC_PAD(element_), field);
+  frame.left_on_device = leaves_on_device(frame.settings, *frame.source->row, downstream_reads);
+  frame.awaited = frame.settings.post_messages || metadata_.needs_host(frame);
+  return true;
+}
+
+FrameReport NmsStream::follow_context(const Frame& frame) {
+  GstMemory* memory = frame.on_device->memory;
+  // Nothing else of a frame between begin() and finish() depends on the context.
+  if (!device_->owns(memory) && begun_ != finished_ && frames_[finished_ % frames_.size()].awaited)
+    return {Outcome::broken,
+            "its CUDA context is another one than that of the frame before, which is still on its way"};
+  DeviceReport report = device_->follow(memory, frame.settings.cuda_device_id, [this] {
+    host_.release();
+    device_nms_->release();
+  });
+  if (report.outcome != DeviceOutcome::done)
+    return {Outcome::broken, std::move(report.problem)};
+  return {};
+}
+
+FrameReport NmsStream::cluster(GstBuffer* buffer, Frame& frame) {
+  if (!wants_device(buffer, frame)) {
+    frame.clusterer = &host_;
+  } else {
+    frame.clusterer = device_nms_.get();
+    if (FrameReport report = follow_context(frame); !report.is_done())
+      return report;
+  }
+  return frame.clusterer->begin(buffer, frame);
+}
+
+GstFlowReturn NmsStream::begin(GstBuffer* buffer, const NmsSettings& settings) {
+  follow_settings(settings);
+  Frame frame{.settings = settings, .config = config_, .size = frame_size_};
+  frame.source = metadata_.find_source(buffer, settings.source);
+  look_for_lost(buffer, frame);
+  if (!frame.source) {
+    warn_unread(buffer, settings.source);
+  } else {
+    found_candidates_ = true;
+    if (!frame_size_.known())
+      warn_unknown_size();
+    const FrameReport report = cluster(buffer, frame);
+    if (report.outcome == Outcome::broken)
+      drop_candidates(buffer, frame, report.problem.c_str());
+    else if (!report.is_done())
+      return fail(report);
+    if (frame.result)
+      warn_gpu(frame.result->gpu);
+  }
+  frames_[begun_++ % frames_.size()] = std::move(frame);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn NmsStream::finish(GstBuffer* buffer) {
+  Frame& frame = frames_[finished_++ % frames_.size()];
+  if (frame.clusterer) {
+    if (const FrameReport report = frame.clusterer->finish(buffer, frame); !report.is_done())
+      return fail(report);
+  }
+  if (frame.result)
+    warn_overflow(frame.result->report.overflow, frame.result->report.candidates, frame.config.params.method);
+  count(frame);
+  if (frame.on_device)
+    warn_overflow_on_device();
+  GST_LOG_OBJECT(element_, "%u candidates, %u survivors", stats_.last().candidates, stats_.last().survivors);
+  if (frame.settings.post_messages)
+    post_message(buffer);
+  return GST_FLOW_OK;
+}
+
+void NmsStream::drop_candidates(GstBuffer* buffer, Frame& frame, const char* problem) {
+  warnings_.broken.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+                        "The candidates of a frame cannot be read and are dropped: %s. Further ones are only counted, "
+                        "see failures in stats.",
+                        problem);
+  if (frame.settings.mode == meta::Mode::replace)
+    frame.source->adapter->remove(buffer);
+  frame.broken = true;
+  frame.awaited = false;
+  frame.on_device.reset();
+  frame.clusterer = nullptr;
+}
+
+GstFlowReturn NmsStream::fail(const FrameReport& report) {
+  const char* problem = report.problem.c_str();
+  switch (report.outcome) {
+    case Outcome::refused:
+      GST_ELEMENT_ERROR(element_, LIBRARY, SETTINGS,
+                        ("The GPU cannot cluster candidates in device memory with these properties: %s.", problem),
+                        (NULL));
+      break;
+    case Outcome::gpu_failed:
+      return fail_for_gpu(element_, DeviceOutcome::failed, problem);
+    case Outcome::gpu_out_of_memory:
+      return fail_for_gpu(element_, DeviceOutcome::out_of_memory, problem);
+    case Outcome::no_memory:
+      GST_ELEMENT_ERROR(element_, RESOURCE, NO_SPACE_LEFT,
+                        ("There is no memory for the survivors of a frame. Lower max-candidates or max-detections."),
+                        (NULL));
+      break;
+    case Outcome::done:
+    case Outcome::broken:
+    case Outcome::failed:
+      GST_ELEMENT_ERROR(element_, LIBRARY, FAILED, ("Clustering failed (%s). Try backend=cpu.", problem), (NULL));
+  }
+  return GST_FLOW_ERROR;
+}
+
+// Also where candidates of another kind are there.
+void NmsStream::look_for_lost(GstBuffer* buffer, Frame& frame) {
+  frame.broken = metadata_.has_lost(buffer, frame.settings.source);
+  if (frame.broken)
+    warnings_.lost.post(
+        element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
+        "Candidates were attached to the frames and dropped on the way to here, by an element that copies the picture. "
+        "Put crowdnms before the element that crops, flips, pads or filters it, or the detector behind that. Further "
+        "frames are only counted, see failures in stats.");
+}
+
+void NmsStream::warn_overflow(guint64 overflow, guint64 candidates, CrowdNmsMethod method) {
+  if (overflow)
+    warnings_.overflow.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                            "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                            " candidates are not looked at: the last in the order of the metadata, whatever their "
+                            "scores. Raise %smax-candidates, here and of the element that attaches them. Further ones "
+                            "are only counted, see overflow in stats.",
+                            overflow, candidates, method == CROWD_NMS_PAPER ? "paper-d-max and " : "");
+}
+
+// Cheap, and only until there were candidates.
+void NmsStream::warn_unread(GstBuffer* buffer, meta::KindId wanted) {
+  if (found_candidates_ || !warnings_.unread.is_due())
+    return;
+  if (const char* problem = meta::unread_detections(buffer, wanted))
+    warnings_.unread.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s", problem);
+}
+
+// Of the frames that the device is done with: nobody waits for the one that has just been enqueued.
+void NmsStream::warn_overflow_on_device() {
+  if (!warnings_.overflow.is_due())
+    return;
+  const CrowdNmsTotals totals = device_nms_->totals();
+  warn_overflow(totals.overflow, totals.candidates, config_.params.method);
+}
+
+void NmsStream::warn_gpu(Backends::GpuOutcome outcome) {
+  const char* problem = host_.problem().c_str();
+  if (outcome == Backends::GpuOutcome::lost)
+    GST_ELEMENT_WARNING(element_, RESOURCE, FAILED, ("The GPU failed; clustering goes on on the CPU."),
+                        ("%s", problem));
+  else if (outcome == Backends::GpuOutcome::refused)
+    warnings_.refused.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                           "The GPU cannot cluster a frame with these properties, the CPU does: %s. Further ones are "
+                           "not told.",
+                           problem);
+}
+
+void NmsStream::warn_unknown_size() {
+  warnings_.size.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                      "The caps have no width and height, so boxes are neither clipped nor scaled to the frame. Put a "
+                      "capsfilter with both before crowdnms.");
+}
+
+void NmsStream::count(const Frame& frame) {
+  GST_OBJECT_LOCK(element_);
+  const CrowdNmsMethod method = frame.config.params.method;
+  if (frame.on_device && !frame.result)
+    stats_.count_on_device(method);
+  else
+    stats_.count(frame.result ? &*frame.result : nullptr,
+                 frame.on_device ? NmsStats::Place::device : NmsStats::Place::host, frame.broken, method);
+  GST_OBJECT_UNLOCK(element_);
+}
+
+void NmsStream::post_message(GstBuffer* buffer) const {
+  // Read without the lock: written by this thread only.
+  GstStructure* message = stats_.message(element_->segment, buffer);
+  gst_element_post_message(GST_ELEMENT(element_), gst_message_new_element(GST_OBJECT(element_), message));
+}
+
+void NmsStream::set_context(GstContext* context, int device_id) {
+  if (device_)
+    device_->set_context(GST_ELEMENT(element_), context, device_id);
+}
+
+bool NmsStream::answer(GstQuery* query) {
+  return device_ && device_->answer(GST_ELEMENT(element_), query);
+}
+
+GstStructure* NmsStream::stats(CrowdNmsMethod method) const {
+  GST_OBJECT_LOCK(element_);
+  const NmsStats stats = stats_;
+  GST_OBJECT_UNLOCK(element_);
+  return device_nms_ ? stats.structure(method, device_nms_->totals(), device_nms_->times())
+                     : stats.structure(method, {}, {});
+}
+
+}  // namespace crowd

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What crowdnms does to the frames of a stream. A frame is begun, which enqueues what the GPU does with it, and
+// finished, which waits for what the host was asked for; one more may be begun between. Belongs to a streaming thread,
+// but for what says otherwise.
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/negotiation.hpp"
+#include "base/runwarning.hpp"
+#include "gpu/device.hpp"
+#include "gpu/parts.hpp"
+#include "meta/adapter.hpp"
+#include "nms/device_nms.hpp"
+#include "nms/frame.hpp"
+#include "nms/host_nms.hpp"
+#include "nms/library.hpp"
+#include "nms/metadata.hpp"
+#include "nms/settings.hpp"
+#include "nms/stats.hpp"
+
+namespace crowd {
+
+/// What an NmsStream works with; tests put others in place.
+struct StreamParts {
+  std::span<const meta::AdapterRow> rows = meta::adapter_rows();
+  Library library;
+  /// Null in a build without gst/cuda. The second is only called where the first gave something.
+  std::function<std::unique_ptr<CudaDevice>()> make_device = [] { return make_device_part<CudaDevice>(); };
+  std::function<std::unique_ptr<DeviceNms>(CudaDevice&, const Metadata&)> make_device_nms =
+      make_device_part<DeviceNms, CudaDevice&, const Metadata&>;
+};
+
+class NmsStream {
+ public:
+  /// Posts its messages as `element`, which outlives it.
+  explicit NmsStream(GstBaseTransform* element, const StreamParts& parts = {});
+  ~NmsStream();
+  NmsStream(const NmsStream&) = delete;
+  NmsStream& operator=(const NmsStream&) = delete;
+
+  /// False if it cannot work; why has been posted.
+  bool start(const NmsSettings& settings);
+  void stop();
+
+  /// Of the frames from here on; unknown if the caps do not say.
+  void set_frame_size(meta::FrameSize size) {
+    frame_size_ = size;
+    downstream_.reconfigure();
+  }
+  /// Something changed downstream. Any thread.
+  void reconfigure() {
+    downstream_.reconfigure();
+  }
+  /// Whether candidates may stay in device memory. Any thread.
+  bool reads_device() const {
+    return reads_device_.load(std::memory_order_relaxed);
+  }
+
+  /// A frame that is not GST_FLOW_OK is not to be finished; why has been posted.
+  GstFlowReturn begin(GstBuffer* buffer, const NmsSettings& settings);
+  /// The oldest frame that has begun.
+  GstFlowReturn finish(GstBuffer* buffer);
+  /// Forgets frames that have begun and will not be finished.
+  void drop();
+
+  /// For GstElementClass.set_context. Any thread.
+  void set_context(GstContext* context, int device_id);
+  /// Answers a GST_QUERY_CONTEXT if it can. Any thread.
+  bool answer(GstQuery* query);
+  /// Value of the property. Any thread.
+  GstStructure* stats(CrowdNmsMethod method) const;
+
+ private:
+  bool open_device(int device_id, std::string& problem);
+  bool prepare(const Backends::Config& config);
+  void follow_settings(const NmsSettings& settings);
+  bool wants_device(GstBuffer* buffer, Frame& frame);
+  FrameReport cluster(GstBuffer* buffer, Frame& frame);
+  FrameReport follow_context(const Frame& frame);
+
+  void drop_candidates(GstBuffer* buffer, Frame& frame, const char* problem);
+  GstFlowReturn fail(const FrameReport& report);
+  void warn_overflow(guint64 overflow, guint64 candidates, CrowdNmsMethod method);
+  void warn_overflow_on_device();
+  void warn_gpu(Backends::GpuOutcome outcome);
+  void warn_unread(GstBuffer* buffer, meta::KindId wanted);
+  void warn_unknown_size();
+  void look_for_lost(GstBuffer* buffer, Frame& frame);
+  void count(const Frame& frame);
+  void post_message(GstBuffer* buffer) const;
+
+  GstBaseTransform* element_;
+  Library library_;
+  Metadata metadata_;
+  std::unique_ptr<CudaDevice> device_;
+  HostNms host_;
+  std::unique_ptr<DeviceNms> device_nms_;
+  NmsStats stats_;  // written under the element's object lock
+
+  BackendChoice backend_ = BackendChoice::cpu;
+  std::atomic<bool> reads_device_ = false;
+  meta::FrameSize frame_size_;
+  Backends::Config config_{};    // what the backends were last prepared for
+  std::array<Frame, 2> frames_;  // frame i at i % 2
+  unsigned begun_ = 0, finished_ = 0;
+  meta::DownstreamCaps downstream_;
+  bool warned_settings_ = false;
+  struct Warnings {
+    RunWarning refused, broken, overflow, size, unread, lost;
+  } warnings_;
+  bool found_candidates_ = false;  // on any frame since the start
+};
+
+}  // namespace crowd
