@@ -51,7 +51,6 @@
 #include <gst/video/video.h>
 
 #include <algorithm>
-#include <bit>
 #include <memory>
 #include <new>
 #include <opencv2/core.hpp>
@@ -61,12 +60,12 @@
 #include <vector>
 
 #include "base/mappedframe.hpp"
-#include "base/memorypool.hpp"
 #include "base/shownpart.hpp"
 #include "base/transform.hpp"
 #include "detect/calibrations.hpp"
 #include "detect/cascade.hpp"
 #include "detect/detectsettings.hpp"
+#include "detect/detectstats.hpp"
 #include "detect/detectwarnings.hpp"
 #include "detect/devicepeople.hpp"
 #include "detect/luma.hpp"
@@ -75,6 +74,7 @@
 #include "gpu/device.hpp"
 #include "gpu/parts.hpp"
 #include "lib/gstcrowdboxesplacement.hpp"
+#include "meta/candidatewriter.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(crowd_detect_debug);
 #define GST_CAT_DEFAULT crowd_detect_debug
@@ -86,19 +86,9 @@ namespace {
 
 constexpr guint PROP_STATS = crowd::last_detect_property + 1;
 
-struct Stats {
-  guint64 frames = 0;
-  guint64 searched = 0;
-  guint64 candidates = 0;
-  guint64 overflow = 0;
-  guint64 failures = 0;
-  guint64 search_us = 0;
-};
-
-/** Candidates of the last search, which later frames of the interval share. */
+/** What the last search found, which later frames of the interval share. */
 struct Found {
-  crowd::MemoryRef memory;
-  guint capacity = 0;
+  crowd::CandidateWriter::Written candidates;
   guint64 age = 0;
   guint x = 0, y = 0;  ///< where the part of the picture began that was shown
 };
@@ -109,9 +99,20 @@ std::pair<guint, guint> shown_corner(GstBuffer* buffer, const GstVideoInfo& info
   return {frame.x, frame.y};
 }
 
+void fill(const GstCrowdBoxesMap& to, const std::vector<crowd::Window>& windows, std::size_t n) {
+  for (std::size_t i = 0; i < n; i++) {
+    to.boxes[i] = {windows[i].x1, windows[i].y1, windows[i].x2, windows[i].y2};
+    to.scores[i] = windows[i].score;
+    to.classes[i] = 0;
+  }
+}
+
+void no_windows(const GstCrowdBoxesMap&, std::size_t) {}
+
 /** Lives from start to stop. */
 struct State {
-  explicit State(GstElement* element) : warnings(element) {}
+  explicit State(GstBaseTransform* element)
+      : writer(GST_BASE_TRANSFORM_SRC_PAD(element)), warnings(GST_ELEMENT(element)) {}
 
   std::unique_ptr<crowd::WindowFinder> finder;
   std::unique_ptr<crowd::DevicePeople> device_people = crowd::make_device_part<crowd::DevicePeople>();
@@ -124,8 +125,7 @@ struct State {
   cv::Mat grey;
   std::vector<crowd::Window> windows;
   Found found;
-  crowd::MemoryPool pool{gst_crowd_boxes_memory_new};
-  guint room = 64;
+  crowd::CandidateWriter writer;
   crowd::DetectWarnings warnings;
 };
 
@@ -133,7 +133,7 @@ struct State {
 
 struct GstCrowdDetectImpl {
   crowd::DetectSettings settings;
-  Stats stats;
+  crowd::DetectStats stats;
   std::unique_ptr<State> state;
 };
 
@@ -151,7 +151,7 @@ static gboolean gst_crowd_detect_start(GstBaseTransform* transform) {
   const crowd::Model model = self->impl->settings.model;
   self->impl->stats = {};
   GST_OBJECT_UNLOCK(self);
-  auto state = std::make_unique<State>(GST_ELEMENT(self));
+  auto state = std::make_unique<State>(transform);
   const bool people = model.detector == crowd::DETECTOR_PEOPLE;
   state->people = people;
   state->calibration = crowd::calibration_of(model.detector);
@@ -225,33 +225,12 @@ static std::string gst_crowd_detect_find(State& state, GstBuffer* buffer, const 
   }
 }
 
-// Room grows in steps of powers of two, so that memories are used again. It is never beyond max-candidates: readers
-// take as many boxes as there is room for, and a count above it as overflow.
-static Found gst_crowd_detect_pack(State& state, std::size_t count, guint max_candidates) {
-  const std::vector<crowd::Window>& windows = state.windows;
-  state.room = std::max(state.room, std::bit_ceil(static_cast<guint>(windows.size())));
-  Found found;
-  found.capacity = std::min(state.room, max_candidates);
-  found.memory = state.pool.acquire(found.capacity);
-  GstCrowdBoxesMap map;
-  if (!found.memory || !gst_crowd_boxes_map_memory(&map, found.memory.get(), found.capacity, GST_MAP_WRITE))
-    return {};
-  for (std::size_t i = 0; i < windows.size(); i++) {
-    map.boxes[i] = {windows[i].x1, windows[i].y1, windows[i].x2, windows[i].y2};
-    map.scores[i] = windows[i].score;
-    map.classes[i] = 0;
-  }
-  *map.count = static_cast<guint32>(count);
-  gst_crowd_boxes_unmap(&map);
-  return found;
-}
-
 static void gst_crowd_detect_count(GstCrowdDetect* self, std::size_t found, std::size_t kept, bool failure,
                                    gint64 begin) {
   const gint64 end = g_get_monotonic_time();
   GST_LOG_OBJECT(self, "%zu windows in %" G_GINT64_FORMAT " us", found, end - begin);
   GST_OBJECT_LOCK(self);
-  Stats& stats = self->impl->stats;
+  crowd::DetectStats& stats = self->impl->stats;
   stats.searched++;
   stats.candidates += kept;
   stats.overflow += found - kept;
@@ -265,14 +244,13 @@ static DeviceReport gst_crowd_detect_search_device(GstCrowdDetect* self, State& 
                                                    const crowd::PerFrame& settings, bool in_vain) {
   const gint64 begin = g_get_monotonic_time();
   state.found = {};
-  state.found.capacity = settings.max_candidates;
-  DeviceReport report =
-      state.device_people->find(buffer, state.info, settings.search, settings.max_candidates, state.found.memory);
+  state.found.candidates.capacity = settings.max_candidates;
+  DeviceReport report = state.device_people->find(buffer, state.info, settings.search, settings.max_candidates,
+                                                  state.found.candidates.memory);
   gst_crowd_detect_count(self, 0, 0, in_vain || report.outcome != DeviceOutcome::done, begin);
   if (report.outcome == DeviceOutcome::dropped) {
     state.warnings.tell_failure(report.problem);
-    state.windows.clear();
-    state.found = gst_crowd_detect_pack(state, 0, settings.max_candidates);
+    state.found.candidates = state.writer.write(nullptr, 0, no_windows, settings.max_candidates);
   }
   return report;
 }
@@ -284,7 +262,10 @@ static void gst_crowd_detect_search_host(GstCrowdDetect* self, State& state, Gst
   const std::string failure = gst_crowd_detect_find(state, buffer, settings.search);
   const std::size_t found = state.windows.size();
   crowd::keep_best(state.windows, settings.max_candidates);
-  state.found = gst_crowd_detect_pack(state, found, settings.max_candidates);
+  state.found = {};
+  state.found.candidates = state.writer.write(
+      buffer, found, [&state](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, state.windows, n); },
+      settings.max_candidates);
   gst_crowd_detect_count(self, found, state.windows.size(), in_vain || !failure.empty(), begin);
   state.warnings.tell_failure(failure);
   state.warnings.tell_overflow(found, state.windows.size());
@@ -312,34 +293,26 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
   self->impl->stats.frames++;
   GST_OBJECT_UNLOCK(self);
   const auto corner = shown_corner(buffer, state.info);
-  if (!state.found.memory || ++state.found.age >= settings.interval ||
+  if (!state.found.candidates.memory || ++state.found.age >= settings.interval ||
       corner != std::pair(state.found.x, state.found.y)) {
     const DeviceReport report = gst_crowd_detect_search(self, state, buffer, settings);
     std::tie(state.found.x, state.found.y) = corner;
     if (crowd::is_fatal(report.outcome))
       return crowd::fail_for_gpu(transform, report.outcome, report.problem.c_str());
   }
-  if (!state.found.memory) {
+  if (!state.found.candidates.memory) {
     GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
                       ("There is no memory for the candidates of a frame. Lower max-candidates."), (nullptr));
     return GST_FLOW_ERROR;
   }
   if (crowd::remove_candidates(buffer))
     state.warnings.tell_replaced();
-  GstCrowdBoxesMeta* meta =
-      gst_buffer_add_crowd_boxes_meta(buffer, gst_memory_ref(state.found.memory.get()), state.found.capacity,
-                                      static_cast<guint>(GST_VIDEO_INFO_WIDTH(&state.info)),
-                                      static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&state.info)), state.labels.get());
-  meta->confidence_slope = state.calibration.slope;
-  meta->confidence_offset = state.calibration.offset;
+  crowd::CandidateWriter::attach(buffer, state.found.candidates,
+                                 {.width = static_cast<guint>(GST_VIDEO_INFO_WIDTH(&state.info)),
+                                  .height = static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&state.info)),
+                                  .labels = state.labels.get(),
+                                  .calibration = state.calibration});
   return GST_FLOW_OK;
-}
-
-static GstStructure* gst_crowd_detect_make_stats(const Stats& stats) {
-  return gst_structure_new("crowddetect-stats", "frames", G_TYPE_UINT64, stats.frames, "searched", G_TYPE_UINT64,
-                           stats.searched, "candidates", G_TYPE_UINT64, stats.candidates, "overflow", G_TYPE_UINT64,
-                           stats.overflow, "failures", G_TYPE_UINT64, stats.failures, "search-time", G_TYPE_UINT64,
-                           stats.search_us * GST_USECOND, nullptr);
 }
 
 static void gst_crowd_detect_set_property(GObject* object, guint id, const GValue* value, GParamSpec*) {
@@ -353,20 +326,10 @@ static void gst_crowd_detect_get_property(GObject* object, guint id, GValue* val
   auto* self = GST_CROWD_DETECT(object);
   GST_OBJECT_LOCK(self);
   if (id == PROP_STATS)
-    g_value_take_boxed(value, gst_crowd_detect_make_stats(self->impl->stats));
+    g_value_take_boxed(value, self->impl->stats.structure());
   else
     crowd::get_detect_property(self->impl->settings, id, value);
   GST_OBJECT_UNLOCK(self);
-}
-
-static void gst_crowd_detect_install_stats(GObjectClass* object_class) {
-  g_object_class_install_property(
-      object_class, PROP_STATS,
-      g_param_spec_boxed("stats", "Statistics",
-                         "Since the start, all uint64: frames, searched (searches, failed ones included), candidates "
-                         "(handed on), overflow (candidates beyond max-candidates), failures (searches that could not "
-                         "be done, or could find nothing), search-time in nanoseconds",
-                         GST_TYPE_STRUCTURE, static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
 }
 
 static void gst_crowd_detect_finalize(GObject* object) {
@@ -393,7 +356,7 @@ static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
   object_class->get_property = gst_crowd_detect_get_property;
   object_class->finalize = gst_crowd_detect_finalize;
   crowd::install_detect_properties(object_class);
-  gst_crowd_detect_install_stats(object_class);
+  crowd::install_detect_stats(object_class, PROP_STATS);
 
   gst_element_class_set_static_metadata(element_class, "Crowd detector", "Filter/Analyzer/Video",
                                         "Attaches the raw windows of OpenCV's people and face detectors as candidates",

@@ -62,9 +62,11 @@
 
 #include "base/transform.hpp"
 #include "gst/crowd/gstcrowdboxesmeta.h"
+#include "inject/candidates.hpp"
 #include "inject/gstcrowdinjectsettings.hpp"
 #include "inject/gstcrowdtruth.hpp"
 #include "inject/injectrecording.hpp"
+#include "inject/injectstats.hpp"
 #include "inject/scene/source.hpp"
 #include "inject/scene/truth_file.hpp"
 #include "inject/truthwriter.hpp"
@@ -79,6 +81,7 @@ using namespace crowd;
 using inject::LiveSettings;
 using inject::Numbering;
 using inject::Settings;
+using inject::Stats;
 
 // From start to stop.
 struct State {
@@ -99,15 +102,6 @@ struct State {
   gint width = 0, height = 0, fps_n = 0, fps_d = 1;
 };
 
-struct Stats {
-  guint64 frames = 0;
-  guint64 candidates = 0;
-  guint64 overflow = 0;
-  guint64 failures = 0;
-  guint64 objects = 0;
-  guint64 skipped_lines = 0;
-};
-
 struct Private {
   explicit Private(GstPad* source_pad) : candidates(source_pad) {}
 
@@ -116,15 +110,6 @@ struct Private {
   std::optional<State> state;
   CandidateWriter candidates;
 };
-
-void fill(const GstCrowdBoxesMap& to, const scene::DetectionsView& candidates, std::size_t n) {
-  const auto count = static_cast<std::ptrdiff_t>(n);
-  std::transform(candidates.boxes.begin(), candidates.boxes.begin() + count, to.boxes, [](const scene::Box& box) {
-    return GstCrowdBox{box.x1, box.y1, box.x2, box.y2};
-  });
-  std::copy_n(candidates.scores.begin(), n, to.scores);
-  std::copy_n(candidates.classes.begin(), n, to.classes);
-}
 
 }  // namespace
 
@@ -301,12 +286,18 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
 
   if (remove_candidates(buffer))
     warn_of_replaced(self, state.replaced);
-  const auto overflow = priv.candidates.attach(
+  const CandidateWriter::Written written = priv.candidates.write(
       buffer, candidates.boxes.size(),
-      [&candidates](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, candidates, n); }, live.max_candidates,
-      {static_cast<guint>(state.width), static_cast<guint>(state.height), state.labels});
+      [&candidates](const GstCrowdBoxesMap& to, std::size_t n) { inject::fill(to, candidates, n); },
+      live.max_candidates);
+  if (!written.memory)
+    return false;
+  CandidateWriter::attach(buffer, written,
+                          {static_cast<guint>(state.width), static_cast<guint>(state.height), state.labels});
+  const std::size_t overflow =
+      candidates.boxes.size() - std::min<std::size_t>(candidates.boxes.size(), written.capacity);
   const bool wants_truth = live.truth && state.source.has_objects();
-  if (!overflow || (wants_truth && !state.truth.attach(buffer, objects, state.width, state.height)))
+  if (wants_truth && !state.truth.attach(buffer, objects, state.width, state.height))
     return false;
   if (state.truth_file && !state.truth_file->write(number, objects))
     drop_truth_file(self, state);
@@ -315,11 +306,11 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
   Stats& stats = self->priv->stats;
   stats.frames++;
   stats.candidates += candidates.boxes.size();
-  stats.overflow += *overflow;
+  stats.overflow += overflow;
   stats.failures += guessed ? 1 : 0;
   stats.objects += objects.size();
   GST_OBJECT_UNLOCK(self);
-  warn_of_overflow(self, state, *overflow, candidates.boxes.size());
+  warn_of_overflow(self, state, overflow, candidates.boxes.size());
   GST_LOG_OBJECT(self, "frame %" G_GUINT64_FORMAT ": %zu candidates, %zu objects", number, candidates.boxes.size(),
                  objects.size());
   return true;
@@ -353,14 +344,8 @@ void crowd_inject_set_property(GObject* object, guint id, const GValue* value, G
 void crowd_inject_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
   auto* self = GST_CROWD_INJECT(object);
   GST_OBJECT_LOCK(self);
-  if (!inject::get_property(self->priv->settings, id, value)) {
-    const Stats& stats = self->priv->stats;
-    g_value_take_boxed(
-        value, gst_structure_new("crowdinject-stats", "frames", G_TYPE_UINT64, stats.frames, "candidates",
-                                 G_TYPE_UINT64, stats.candidates, "overflow", G_TYPE_UINT64, stats.overflow, "failures",
-                                 G_TYPE_UINT64, stats.failures, "objects", G_TYPE_UINT64, stats.objects,
-                                 "skipped-lines", G_TYPE_UINT64, stats.skipped_lines, nullptr));
-  }
+  if (!inject::get_property(self->priv->settings, id, value))
+    g_value_take_boxed(value, self->priv->stats.structure());
   GST_OBJECT_UNLOCK(self);
 }
 

@@ -15,40 +15,45 @@ bool CandidateWriter::goes_to_device(GstBuffer* buffer) {
          downstream_.wants(source_pad_, meta::candidates_on_device);
 }
 
-MemoryRef CandidateWriter::write(GstBuffer* buffer, const std::function<void(const GstCrowdBoxesMap&)>& fill) {
-  if (goes_to_device(buffer))
-    return upload_->upload(gst_buffer_peek_memory(buffer, 0), capacity_, fill, device_report_);
-  MemoryRef memory = pool_.acquire(capacity_);
+MemoryRef CandidateWriter::write_memory(GstBuffer* frame, guint capacity,
+                                        const std::function<void(const GstCrowdBoxesMap&)>& fill) {
+  if (frame && goes_to_device(frame))
+    return upload_->upload(gst_buffer_peek_memory(frame, 0), capacity, fill, device_report_);
+  MemoryRef memory = pool_.acquire(capacity);
   if (!memory)
     return nullptr;
-  const MappedBoxes map(memory.get(), capacity_, GST_MAP_WRITE);
+  const MappedBoxes map(memory.get(), capacity, GST_MAP_WRITE);
   if (!map)
     return nullptr;
   fill(*map);
   return memory;
 }
 
-std::optional<std::size_t> CandidateWriter::attach(GstBuffer* buffer, std::size_t count, const Fill& fill,
-                                                   guint max_candidates, const Frame& frame) {
-  capacity_ = max_candidates ? max_candidates : std::max(capacity_, room_for(count));
-  const std::size_t written = std::min<std::size_t>(count, capacity_);
+CandidateWriter::Written CandidateWriter::write(GstBuffer* frame, std::size_t count, const Fill& fill,
+                                                guint max_candidates) {
+  room_ = std::max(room_, room_for(count));
+  const guint capacity = max_candidates ? std::min(room_, max_candidates) : room_;
   // Two references fit into a std::function without an allocation.
-  const std::pair<const Fill&, std::size_t> parts(fill, written);
-  MemoryRef memory = write(buffer, [&parts, &count](const GstCrowdBoxesMap& map) {
+  const std::pair<const Fill&, std::size_t> parts(fill, std::min<std::size_t>(count, capacity));
+  MemoryRef memory = write_memory(frame, capacity, [&parts, &count](const GstCrowdBoxesMap& map) {
     parts.first(map, parts.second);
     *map.count = static_cast<guint32>(count);
   });
-  if (!memory)
-    return std::nullopt;
-  gst_buffer_add_crowd_boxes_meta(buffer, memory.release(), capacity_, frame.width, frame.height, frame.labels);
-  return count - written;
+  return {.memory = std::move(memory), .capacity = capacity};
+}
+
+void CandidateWriter::attach(GstBuffer* buffer, const Written& candidates, const Frame& frame) {
+  GstCrowdBoxesMeta* meta = gst_buffer_add_crowd_boxes_meta(
+      buffer, gst_memory_ref(candidates.memory.get()), candidates.capacity, frame.width, frame.height, frame.labels);
+  meta->confidence_slope = frame.calibration.slope;
+  meta->confidence_offset = frame.calibration.offset;
 }
 
 void CandidateWriter::reset() {
   pool_.clear();
   upload_ = make_device_part<BoxesUpload>();
   device_report_ = {};
-  capacity_ = 0;
+  room_ = 0;
   downstream_.reconfigure();
 }
 

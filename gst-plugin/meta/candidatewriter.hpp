@@ -10,8 +10,8 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <optional>
 
+#include "base/confidence.hpp"
 #include "base/memorypool.hpp"
 #include "base/negotiation.hpp"
 #include "gpu/boxesupload.hpp"
@@ -22,10 +22,17 @@ namespace crowd {
 /// For one thread, but for what says otherwise. Reuses memories that nobody holds any more.
 class CandidateWriter {
  public:
-  /// The frame that candidates are in pixels of, and names of their classes or null.
+  /// Candidates in memory, which may be attached to several frames.
+  struct Written {
+    MemoryRef memory;
+    guint capacity = 0;
+  };
+
+  /// The frame that candidates are in pixels of, names of their classes or null, and how scores become confidences.
   struct Frame {
     guint width, height;
     GPtrArray* labels;
+    Calibration calibration{};
   };
 
   /// `source_pad`: of the element, whose peer is asked where it reads candidates.
@@ -34,10 +41,12 @@ class CandidateWriter {
   /// Writes the first so many candidates, all but members and the count, into a host view of them.
   using Fill = std::function<void(const GstCrowdBoxesMap& to, std::size_t count)>;
 
-  /// Attaches `count` candidates, at most `max_candidates` of them, 0: all. Returns how many did not fit, or nothing if
-  /// there is no memory for them or the GPU failed, see device_report().
-  std::optional<std::size_t> attach(GstBuffer* buffer, std::size_t count, const Fill& fill, guint max_candidates,
-                                    const Frame& frame);
+  /// Writes `count` candidates of `frame`, at most `max_candidates` of them, 0: all. Room grows in steps of powers of
+  /// two up to that, so that memories are used again; readers take a count beyond the capacity as overflow. To system
+  /// memory in any case where `frame` is null. No memory if there is none or the GPU failed, see device_report().
+  Written write(GstBuffer* frame, std::size_t count, const Fill& fill, guint max_candidates);
+
+  static void attach(GstBuffer* buffer, const Written& candidates, const Frame& frame);
 
   /// Downstream may have changed its mind. Any thread.
   void reconfigure() {
@@ -54,13 +63,13 @@ class CandidateWriter {
 
  private:
   bool goes_to_device(GstBuffer* buffer);
-  MemoryRef write(GstBuffer* buffer, const std::function<void(const GstCrowdBoxesMap&)>& fill);
+  MemoryRef write_memory(GstBuffer* frame, guint capacity, const std::function<void(const GstCrowdBoxesMap&)>& fill);
 
   GstPad* source_pad_;
   MemoryPool pool_{gst_crowd_boxes_memory_new};
   std::unique_ptr<BoxesUpload> upload_ = make_device_part<BoxesUpload>();
   DeviceReport device_report_;
-  guint capacity_ = 0;
+  guint room_ = 0;
   meta::DownstreamCaps downstream_;
 };
 
