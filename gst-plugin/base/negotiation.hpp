@@ -25,7 +25,7 @@ class DownstreamCaps {
   /// The same field each time.
   bool wants(GstPad* pad, const char* field);
 
-  /// Downstream may have changed its mind. Any thread.
+  /// What downstream reads may be different from here on. Any thread.
   void reconfigure() {
     asked_ = false;
   }

@@ -13,15 +13,14 @@
 
 namespace crowd {
 
-/// Takes the error, which would come up in somebody else's call else.
+/// Clears the error, which the next call of cudaGetLastError() would return otherwise.
 inline DeviceReport report_of(const char* what, cudaError_t error) {
   (void)cudaGetLastError();
   const auto outcome = error == cudaErrorMemoryAllocation ? DeviceOutcome::out_of_memory : DeviceOutcome::failed;
   return {outcome, std::string(what) + ": " + cudaGetErrorString(error)};
 }
 
-/// Of memory in the current context that somebody else could not allocate and did not say why: a context that is lost
-/// gives none either.
+/// Of an allocation in the current context that failed without a reason: in a context that is lost all do.
 inline DeviceReport report_of_no_memory(const char* what) {
   std::size_t left = 0, total = 0;
   const cudaError_t error = cudaMemGetInfo(&left, &total);

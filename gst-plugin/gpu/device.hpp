@@ -6,9 +6,9 @@
 // and every element uses the device's primary context.
 //
 // The order of work. From GStreamer 1.24 on a CUDA memory may name the stream that its contents are ordered on: that
-// stream is used for everything that is done with the memory, so nobody waits. Up to 1.22 memories have none: work goes
-// to the context's legacy default stream, which CUDA orders with all of GStreamer's streams, since these are blocking
-// ones (CU_STREAM_DEFAULT), before and after. So a frame can be handed on without a wait there, too.
+// stream is used for everything that is done with the memory, so the host does not wait. Up to 1.22 memories have none:
+// work goes to the context's legacy default stream, which CUDA orders with all of GStreamer's streams, since these are
+// blocking ones (CU_STREAM_DEFAULT), before and after. So a frame can be handed on without a wait there, too.
 #pragma once
 
 #include <gst/crowd/gstcrowdboxesmeta.h>
@@ -55,8 +55,8 @@ void pop_context();
 /// where there is no room. Waits for the device: to be kept and used again, see DeviceBoxesPool.
 GstMemory* new_device_boxes(GstMemory* beside, guint capacity);
 
-/// A pool of new_device_boxes(). The memories are written again as soon as nobody holds them: in the order of the
-/// stream, or else whoever reads them on another stream makes theirs wait.
+/// A pool of new_device_boxes(). The memories are written again as soon as the pool alone holds them: in the order of
+/// the stream, or else whoever reads them on another stream makes theirs wait.
 class DeviceBoxesPool {
  public:
   /// NULL where there is no room.

@@ -19,7 +19,7 @@
 
 namespace crowd {
 
-/// A Key is all that the kernels of a frame are told, and has ==. For one thread, with one CUDA context current.
+/// A Key holds all parameters of the kernels of a frame, and has ==. For one thread, with one CUDA context current.
 template <typename Key>
 class LaunchGraphs {
  public:

@@ -146,7 +146,7 @@ struct AdapterRow {
   const char* nick;         ///< value of the properties meta-source and meta-output
   const char* description;  ///< for gst-inspect-1.0
   bool writes;              ///< whether write() does anything
-  bool standard;            ///< whether other people's elements read it: survivors leave so unless somebody asks else
+  bool standard;            ///< whether elements of other projects read it: survivors leave as it with meta-output=auto
   GType (*api)();           ///< of the metadata
   void (*advertise)(GstQuery*, bool on_device);  ///< see advertise_candidates()
   const char* on_device;  ///< what downstream says there if it reads survivors in device memory; null if none can

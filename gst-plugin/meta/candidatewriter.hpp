@@ -19,7 +19,7 @@
 
 namespace crowd {
 
-/// For one thread, but for what says otherwise. Reuses memories that nobody holds any more.
+/// For one thread, but for what says otherwise. Reuses memories that it alone holds.
 class CandidateWriter {
  public:
   /// Candidates in memory, which may be attached to several frames.
@@ -48,7 +48,7 @@ class CandidateWriter {
 
   static void attach(GstBuffer* buffer, const Written& candidates, const Frame& frame);
 
-  /// Downstream may have changed its mind. Any thread.
+  /// What downstream reads may be different from here on. Any thread.
   void reconfigure() {
     downstream_.reconfigure();
   }

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "gpu/device.hpp"
+#include "nms/clusterer.hpp"
 #include "nms/frame.hpp"
 #include "nms/metadata.hpp"
 

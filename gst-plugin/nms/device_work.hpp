@@ -50,8 +50,8 @@ class DeviceWork {
   /// Frees everything but the totals.
   void release();
 
-  /// Whether an array that a meta names is memory of the current device: broken if not. A meta outlives what somebody
-  /// else frees.
+  /// Whether an array that a meta names is memory of the current device: broken if not. The owner may have freed it
+  /// while the meta lives.
   static FrameReport check_alive(const void* array);
 
   /// Where survivors go. Either, or both.

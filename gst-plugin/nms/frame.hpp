@@ -60,22 +60,4 @@ struct Frame {
   std::optional<Backends::Result> result{};  ///< once it is known on the host
 };
 
-/// Clusters the candidates of frames, and writes their survivors. For one thread.
-class Clusterer {
- public:
-  virtual ~Clusterer() = default;
-
-  /// Does with the frame all that needs no wait for the device.
-  virtual FrameReport begin(GstBuffer* buffer, Frame& frame) = 0;
-
-  /// Does what is left, of the oldest frame that was begun and not finished.
-  virtual FrameReport finish(GstBuffer* buffer, Frame& frame) = 0;
-
-  /// Frames that were begun will not be finished.
-  virtual void drop() = 0;
-
-  /// Frees what was allocated in the CUDA context.
-  virtual void release() = 0;
-};
-
 }  // namespace crowd

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "nms/backends.hpp"
+#include "nms/clusterer.hpp"
 #include "nms/frame.hpp"
 #include "nms/metadata.hpp"
 

@@ -11,7 +11,7 @@
 
 namespace crowd {
 
-/// All that the kernels of a frame are told.
+/// All parameters of the kernels of a frame.
 struct LaunchKey {
   CrowdNmsParams params;
   CrowdNmsCandidates candidates;

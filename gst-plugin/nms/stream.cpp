@@ -296,7 +296,7 @@ void NmsStream::warn_unread(GstBuffer* buffer, meta::KindId wanted) {
     warnings_.unread.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s", problem);
 }
 
-// Of the frames that the device is done with: nobody waits for the one that has just been enqueued.
+// Of the frames that the device is done with: there is no wait for the one that has just been enqueued.
 void NmsStream::warn_overflow_on_device() {
   if (!warnings_.overflow.is_due())
     return;
@@ -312,7 +312,7 @@ void NmsStream::warn_gpu(Backends::GpuOutcome outcome) {
   else if (outcome == Backends::GpuOutcome::refused)
     warnings_.refused.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
                            "The GPU cannot cluster a frame with these properties, the CPU does: %s. Further ones are "
-                           "not told.",
+                           "not reported.",
                            problem);
 }
 

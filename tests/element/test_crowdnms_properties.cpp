@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <map>
 #include <thread>
 
 #include "nms_harness.hpp"
@@ -40,6 +41,22 @@ TEST(crowdnms_properties, change_while_playing) {
   EXPECT_EQ(nms.stat("last-clipped"), 1u);
   gst_util_set_object_arg(G_OBJECT(nms.element()), "mode", "annotate");
   EXPECT_EQ(survivors(), 3u);
+}
+
+TEST(crowdnms_properties, kinds_of_metadata_keep_their_values) {
+  using Values = std::map<std::string, int>;
+  const auto values = [](const char* property) {
+    NmsHarness nms;
+    GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(nms.element()), property);
+    const GEnumClass* type = G_PARAM_SPEC_ENUM(spec)->enum_class;
+    Values all;
+    for (guint i = 0; i < type->n_values; i++)
+      all[type->values[i].value_nick] = type->values[i].value;
+    return all;
+  };
+  // A new kind comes with a value of its own; these stay.
+  EXPECT_EQ(values("meta-source"), (Values{{"auto", 0}, {"boxes", 2}, {"roi", 3}}));
+  EXPECT_EQ(values("meta-output"), (Values{{"auto", 0}, {"all", 1}, {"boxes", 2}, {"roi", 3}}));
 }
 
 TEST(crowdnms_properties, may_change_from_another_thread_at_any_time) {
