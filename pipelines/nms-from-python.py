@@ -6,7 +6,7 @@
     nms-from-python.py                       clusters five boxes of its own
     nms-from-python.py boxes.txt             one box a line: x1 y1 x2 y2 score ("-": standard input)
 
-Prints a line for each survivor, best first: index, box, score, and how many candidates it stands for.
+Prints a line for each survivor, best first: index, box, score, and how many candidates it represents.
 As a module (importlib, for the dashes in its name): Nms(library).greedy(boxes, scores, iou_threshold).
 """
 
@@ -67,7 +67,7 @@ class Survivors(ctypes.Structure):
     _fields_ = [
         ("survivors", POINTER(c_uint32)),
         ("members", POINTER(c_uint32)),
-        ("stand_ins", POINTER(c_uint32)),
+        ("representatives", POINTER(c_uint32)),
         ("reports", POINTER(Report)),
         ("max_survivors", c_uint32),
         ("flags", c_uint32),
@@ -142,7 +142,7 @@ def main():
     print(f"{len(rows)} candidates, {len(survivors)} survivors, {invalid} invalid")
     for index, members in survivors:
         x1, y1, x2, y2, score = rows[index]
-        print(f"{index:4d}  {x1:g} {y1:g} {x2:g} {y2:g}  score {score:g}  stands for {members}")
+        print(f"{index:4d}  {x1:g} {y1:g} {x2:g} {y2:g}  score {score:g}  represents {members}")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ struct Outputs {
   CrowdNmsReport* reports;
   std::uint32_t* survivors;
   std::uint32_t* members;
-  std::uint32_t* stand_ins;
+  std::uint32_t* representatives;
 };
 
 Outputs take_outputs(Carver& carver, std::size_t total, std::uint32_t frames) {
@@ -65,7 +65,7 @@ Outputs take_outputs(Carver& carver, std::size_t total, std::uint32_t frames) {
   outputs.reports = carver.take<CrowdNmsReport>(frames);
   outputs.survivors = carver.take<std::uint32_t>(total);
   outputs.members = carver.take<std::uint32_t>(total);
-  outputs.stand_ins = carver.take<std::uint32_t>(total);
+  outputs.representatives = carver.take<std::uint32_t>(total);
   return outputs;
 }
 
@@ -200,8 +200,8 @@ void DeviceSession::hand_over(const CrowdNmsCandidates& candidates, const CrowdN
     }
     const std::size_t slot = static_cast<std::size_t>(f) * candidates.capacity;
     const std::uint32_t n = used(candidates, f);
-    if (survivors.stand_ins && n)
-      std::memcpy(survivors.stand_ins + slot, outputs.stand_ins + static_cast<std::size_t>(f) * fullest,
+    if (survivors.representatives && n)
+      std::memcpy(survivors.representatives + slot, outputs.representatives + static_cast<std::size_t>(f) * fullest,
                   n * sizeof(std::uint32_t));
     survivors.reports[f] = report;
   }
@@ -229,7 +229,7 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
                                      inputs.counts, candidates.frames, fullest,        {}};
   const CrowdNmsSurvivors mapped{outputs.survivors,
                                  survivors.members ? outputs.members : nullptr,
-                                 survivors.stand_ins ? outputs.stand_ins : nullptr,
+                                 survivors.representatives ? outputs.representatives : nullptr,
                                  outputs.reports,
                                  room,
                                  0,

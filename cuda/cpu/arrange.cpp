@@ -205,7 +205,7 @@ Scratch carve(void* workspace, std::uint32_t capacity, std::size_t& bytes) {
   s.keys = carver.take<std::uint64_t>(capacity);
   s.spare = carver.take<std::uint64_t>(capacity);
   s.survivors = carver.take<std::uint32_t>(capacity);
-  s.stand_ins = carver.take<std::uint32_t>(capacity);
+  s.representatives = carver.take<std::uint32_t>(capacity);
   s.index = carver.take<std::uint32_t>(capacity);
   // filter() looks one candidate ahead.
   s.by_rank = carver.take<std::uint32_t>(std::size_t{capacity} + 1);
@@ -222,10 +222,10 @@ Scratch carve(void* workspace, std::uint32_t capacity, std::size_t& bytes) {
   return s;
 }
 
-Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* stand_ins,
+Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* representatives,
              Outcome& outcome) {
-  if (stand_ins)
-    std::fill_n(stand_ins, frame.size(), CROWD_NMS_REJECTED);
+  if (representatives)
+    std::fill_n(representatives, frame.size(), CROWD_NMS_REJECTED);
   const OverlapRule rule = overlap_rule(params);
   const std::uint32_t count = filter(params, frame, scratch, outcome);
   // A ratio of 0 is enough: boxes with nothing in common overlap, so there is no use in knowing where they are.
@@ -247,7 +247,7 @@ Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& sc
       .rule = rule,
       .dead_suppress = false,
       .survivors = scratch.survivors,
-      .stand_ins = stand_ins,
+      .representatives = representatives,
   };
   task.space.leaf_count = up(count);
   task.space.levels = 0;

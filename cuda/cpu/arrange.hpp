@@ -10,8 +10,8 @@
 namespace crowd::cpu {
 
 /// Counts the candidates that are not valid, ranks the others and lays them out in scratch.space, small frames and
-/// rules that reach disjoint boxes in rank order, others in a tree. `stand_ins`, if any, become CROWD_NMS_NONE.
-Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* stand_ins,
+/// rules that reach disjoint boxes in rank order, others in a tree. `representatives`, if any, become CROWD_NMS_NONE.
+Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* representatives,
              Outcome& outcome);
 
 /// Everybody is in the space again.

@@ -65,24 +65,24 @@ Frame frame_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
 }
 
 Outcome run(const CrowdNmsParams& params, const Frame& frame, std::uint32_t capacity, const Scratch& scratch,
-            std::uint32_t* stand_ins) {
+            std::uint32_t* representatives) {
   switch (params.method) {
     case CROWD_NMS_MAP_REDUCE:
-      return map_reduce(params, frame, scratch, stand_ins);
+      return map_reduce(params, frame, scratch, representatives);
     case CROWD_NMS_PAPER:
-      return paper(params, frame, paper_side(params, capacity), scratch, stand_ins);
+      return paper(params, frame, paper_side(params, capacity), scratch, representatives);
     case CROWD_NMS_GREEDY:
       break;
   }
-  return greedy(params, frame, scratch, stand_ins);
+  return greedy(params, frame, scratch, representatives);
 }
 
-void write_members(const Frame& frame, const Scratch& scratch, const std::uint32_t* stand_ins,
+void write_members(const Frame& frame, const Scratch& scratch, const std::uint32_t* representatives,
                    std::span<std::uint32_t> members) {
   std::fill_n(scratch.of, frame.size(), 0u);
   for (std::uint32_t i = 0; i < frame.size(); ++i) {
-    if (stand_ins[i] < frame.size())
-      ++scratch.of[stand_ins[i]];
+    if (representatives[i] < frame.size())
+      ++scratch.of[representatives[i]];
   }
   for (std::size_t r = 0; r < members.size(); ++r)
     members[r] = scratch.of[scratch.survivors[r]];
@@ -92,23 +92,23 @@ void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
                const Scratch& scratch, std::uint32_t f) {
   const Counts counts = count(params, candidates, f);
   const Frame frame = frame_of(params, candidates, f, counts.seen);
-  std::uint32_t* stand_ins = nullptr;
-  if (out.stand_ins)
-    stand_ins = out.stand_ins + std::size_t{f} * candidates.capacity;
+  std::uint32_t* representatives = nullptr;
+  if (out.representatives)
+    representatives = out.representatives + std::size_t{f} * candidates.capacity;
   else if (out.members && out.max_survivors)
-    stand_ins = scratch.stand_ins;
+    representatives = scratch.representatives;
 
-  const Outcome outcome = run(params, frame, candidates.capacity, scratch, stand_ins);
+  const Outcome outcome = run(params, frame, candidates.capacity, scratch, representatives);
   // What method paper has no slot for.
-  if (stand_ins)
-    std::fill(stand_ins + counts.seen, stand_ins + counts.held, CROWD_NMS_REJECTED);
+  if (representatives)
+    std::fill(representatives + counts.seen, representatives + counts.held, CROWD_NMS_REJECTED);
 
   const std::uint32_t written = std::min(outcome.survivors, out.max_survivors);
   const std::size_t place = std::size_t{f} * out.max_survivors;
   if (written)
     std::copy_n(scratch.survivors, written, out.survivors + place);
   if (written && out.members)
-    write_members(frame, scratch, stand_ins, {out.members + place, written});
+    write_members(frame, scratch, representatives, {out.members + place, written});
   out.reports[f] = {
       .candidates = counts.given,
       .overflow = counts.given - counts.seen,

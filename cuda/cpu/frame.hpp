@@ -29,32 +29,34 @@ struct Frame {
 
 /// The workspace of a call, used by its frames one after the other. Arrays are [capacity].
 struct Scratch {
-  std::uint64_t* keys;       ///< what is being sorted
-  std::uint64_t* spare;      ///< where the sort moves it to
-  std::uint32_t* survivors;  ///< in rank order
-  std::uint32_t* stand_ins;  ///< used where the caller has no array for them
-  std::uint32_t* index;      ///< the candidate in a slot of the space
-  std::uint32_t* by_rank;    ///< the slot of the candidate with that rank
-  std::uint32_t* of;         ///< something by candidate: its slot, its members
+  std::uint64_t* keys;             ///< what is being sorted
+  std::uint64_t* spare;            ///< where the sort moves it to
+  std::uint32_t* survivors;        ///< in rank order
+  std::uint32_t* representatives;  ///< used where the caller has no array for them
+  std::uint32_t* index;            ///< the candidate in a slot of the space
+  std::uint32_t* by_rank;          ///< the slot of the candidate with that rank
+  std::uint32_t* of;               ///< something by candidate: its slot, its members
   Space space;
 };
 
 /// The arrays, and through `bytes` how much of the workspace they take. It may be null to learn only that.
 Scratch carve(void* workspace, std::uint32_t capacity, std::size_t& bytes);
 
-/// What a method leaves behind, beside Scratch::survivors and the stand-ins.
+/// What a method leaves behind, beside Scratch::survivors and the representatives.
 struct Outcome {
   std::uint32_t survivors = 0;
   std::uint32_t invalid = 0;
   std::uint32_t below_threshold = 0;
 };
 
-/// The methods. `stand_ins` has an entry per candidate, or is null where nobody asked.
-Outcome greedy(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* stand_ins);
-Outcome map_reduce(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* stand_ins);
+/// The methods. `representatives` has an entry per candidate, or is null where nobody asked.
+Outcome greedy(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch,
+               std::uint32_t* representatives);
+Outcome map_reduce(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch,
+                   std::uint32_t* representatives);
 
 /// `d_max` slots, of which the frame fills the first.
 Outcome paper(const CrowdNmsParams& params, const Frame& frame, std::uint64_t d_max, const Scratch& scratch,
-              std::uint32_t* stand_ins);
+              std::uint32_t* representatives);
 
 }  // namespace crowd::cpu

@@ -5,9 +5,10 @@
 
 namespace crowd::cpu {
 
-Outcome greedy(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* stand_ins) {
+Outcome greedy(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch,
+               std::uint32_t* representatives) {
   Outcome outcome;
-  const Task task = arrange(params, frame, scratch, stand_ins, outcome);
+  const Task task = arrange(params, frame, scratch, representatives, outcome);
   outcome.survivors = kernels().suppress(task);
   name_survivors(task, outcome.survivors);
   return outcome;

@@ -31,7 +31,7 @@ bool survives(const Frame& frame, std::uint32_t i, float theta) {
 }  // namespace
 
 Outcome paper(const CrowdNmsParams& params, const Frame& frame, std::uint64_t d_max, const Scratch& scratch,
-              std::uint32_t* stand_ins) {
+              std::uint32_t* representatives) {
   const float theta = overlap_rule(params).threshold;
   const bool unused_slots = frame.size() < d_max;
   std::uint32_t found = 0;
@@ -43,17 +43,17 @@ Outcome paper(const CrowdNmsParams& params, const Frame& frame, std::uint64_t d_
   }
   std::sort(scratch.keys, scratch.keys + found, std::greater<>());
   std::transform(scratch.keys, scratch.keys + found, scratch.survivors, rank_index);
-  if (!stand_ins)
+  if (!representatives)
     return {.survivors = found};
-  std::fill_n(stand_ins, frame.size(), CROWD_NMS_NONE);
+  std::fill_n(representatives, frame.size(), CROWD_NMS_NONE);
   for (std::uint32_t i = 0; i < frame.size(); ++i) {
     const auto by = std::find_if(scratch.survivors, scratch.survivors + found,
                                  [&](std::uint32_t j) { return discards(frame, j, i, theta); });
     if (by != scratch.survivors + found)
-      stand_ins[i] = *by;
+      representatives[i] = *by;
   }
   for (std::uint32_t s = 0; s < found; ++s)
-    stand_ins[scratch.survivors[s]] = scratch.survivors[s];
+    representatives[scratch.survivors[s]] = scratch.survivors[s];
   return {.survivors = found};
 }
 

@@ -53,9 +53,9 @@ struct Task {
   const std::uint32_t* index;    ///< candidate of a slot
   std::uint32_t count;           ///< of candidates
   OverlapRule rule;
-  bool dead_suppress;        ///< who has left suppresses as well: map-reduce
-  std::uint32_t* survivors;  ///< [count], slots in rank order
-  std::uint32_t* stand_ins;  ///< out, or null: by candidate
+  bool dead_suppress;              ///< who has left suppresses as well: map-reduce
+  std::uint32_t* survivors;        ///< [count], slots in rank order
+  std::uint32_t* representatives;  ///< out, or null: by candidate
 };
 
 /// The inner loops, compiled for one instruction set.

@@ -79,10 +79,10 @@ CROWD_INLINE void sweep_leaf(const Task& task, const Probe& hi, std::uint32_t by
   if (!hit)
     return;
   take_out(task.space, leaf, hit);
-  if (!task.stand_ins)
+  if (!task.representatives)
     return;
   for (unsigned rest = hit; rest; rest &= rest - 1)
-    task.stand_ins[task.index[leaf * width + static_cast<unsigned>(__builtin_ctz(rest))]] = by;
+    task.representatives[task.index[leaf * width + static_cast<unsigned>(__builtin_ctz(rest))]] = by;
 }
 
 /// Slots are in rank order: nobody before `slot` is left, or minds.
@@ -136,8 +136,8 @@ void sweep(const Task& task, std::uint32_t slot) {
 
 void survive(const Task& task, std::uint32_t slot) {
   take_out(task.space, slot / width, 1u << slot % width);
-  if (task.stand_ins)
-    task.stand_ins[task.index[slot]] = task.index[slot];
+  if (task.representatives)
+    task.representatives[task.index[slot]] = task.index[slot];
 }
 
 }  // namespace

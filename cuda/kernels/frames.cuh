@@ -144,7 +144,7 @@ void launch_collect(const Call& call);
 void launch_rank(const Call& call);
 /// Writes the survivors from the ranked arrays.
 void launch_survivors(const Call& call);
-/// Writes stand-ins and members, if asked for, from the ranked arrays.
-void launch_stand_ins(const Call& call);
+/// Writes representatives and members, if asked for, from the ranked arrays.
+void launch_representatives(const Call& call);
 
 }  // namespace crowd

@@ -71,7 +71,7 @@ void launch_paper_method(const Call& call, std::byte* scratch) {
   launch_survivors(call);
   // Without the stages before, the lists it would walk are whatever the workspace held.
   if (call.error == cudaSuccess)
-    launch_stand_ins(call);
+    launch_representatives(call);
 }
 
 bool is_captured(cudaStream_t stream) {

@@ -73,9 +73,9 @@ enum Place : std::int32_t {
 
 /// What NMS made of the candidates.
 struct Verdict {
-  std::span<const std::uint32_t> survivors;    ///< indices of candidates in rank order
-  std::span<const std::uint32_t> members;      ///< of each survivor, itself included
-  std::span<const std::uint32_t> stand_ins{};  ///< of each candidate; empty unless it was asked for
+  std::span<const std::uint32_t> survivors;          ///< indices of candidates in rank order
+  std::span<const std::uint32_t> members;            ///< of each survivor, itself included
+  std::span<const std::uint32_t> representatives{};  ///< of each candidate; empty unless it was asked for
   std::span<const std::int32_t> places{};  ///< of each candidate: its index in `survivors`, or a Place; empty likewise
 };
 
@@ -116,8 +116,8 @@ class Adapter {
     return false;
   }
 
-  /// Whether rewrite() needs stand-ins and places even in mode replace.
-  virtual bool rewrite_needs_stand_ins() const {
+  /// Whether rewrite() needs representatives and places even in mode replace.
+  virtual bool rewrite_needs_representatives() const {
     return false;
   }
 

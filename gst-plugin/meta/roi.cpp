@@ -120,8 +120,9 @@ Cluster cluster_of(const Verdict& verdict, std::uint32_t candidate) {
   if (cluster.kept)
     cluster.members = verdict.members[static_cast<std::size_t>(cluster.id)];
   else
-    cluster.id =
-        verdict.stand_ins[candidate] < verdict.places.size() ? verdict.places[verdict.stand_ins[candidate]] : -1;
+    cluster.id = verdict.representatives[candidate] < verdict.places.size()
+                     ? verdict.places[verdict.representatives[candidate]]
+                     : -1;
   cluster.id = std::max(cluster.id, -1);
   return cluster;
 }
@@ -226,7 +227,7 @@ class RoiAdapter final : public Adapter {
   bool edits() const override {
     return true;
   }
-  bool rewrite_needs_stand_ins() const override {
+  bool rewrite_needs_representatives() const override {
     return true;
   }
   void rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode) override;
@@ -327,14 +328,16 @@ std::uint32_t RoiAdapter::find_parent(int id) const {
   return std::distance(first, last) == 1 ? first->second : CROWD_NMS_NONE;
 }
 
-// A region whose parent is dropped goes to the parent's stand-in; without one it has no parent (id 0) any more.
+// A region whose parent is dropped goes to the parent's representative; without one it has no parent (id 0) any more.
 void RoiAdapter::adopt(GstVideoRegionOfInterestMeta* roi, const Verdict& verdict) const {
   const std::uint32_t parent = roi->parent_id ? find_parent(roi->parent_id) : CROWD_NMS_NONE;
   if (parent == CROWD_NMS_NONE || (parent < verdict.places.size() && verdict.places[parent] >= 0))
     return;
-  const std::uint32_t stand_in = parent < verdict.stand_ins.size() ? verdict.stand_ins[parent] : CROWD_NMS_NONE;
-  const bool found = stand_in < verdict.places.size() && verdict.places[stand_in] >= 0 && ids_[stand_in] != roi->id;
-  roi->parent_id = found ? ids_[stand_in] : 0;
+  const std::uint32_t representative =
+      parent < verdict.representatives.size() ? verdict.representatives[parent] : CROWD_NMS_NONE;
+  const bool found =
+      representative < verdict.places.size() && verdict.places[representative] >= 0 && ids_[representative] != roi->id;
+  roi->parent_id = found ? ids_[representative] : 0;
 }
 
 void RoiAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode) {

@@ -54,7 +54,7 @@ bool Backends::make_room(std::uint32_t capacity) {
   try {
     survivors_.resize(size);
     members_.resize(size);
-    stand_ins_.resize(size);
+    representatives_.resize(size);
     places_.resize(size);
   } catch (const std::bad_alloc&) {
     return false;
@@ -109,7 +109,7 @@ void Backends::close() {
 
 void Backends::fill_places(const Result& result, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i)
-    places_[i] = stand_ins_[i] == CROWD_NMS_REJECTED ? meta::place_rejected : meta::place_suppressed;
+    places_[i] = representatives_[i] == CROWD_NMS_REJECTED ? meta::place_rejected : meta::place_suppressed;
   for (std::size_t rank = 0; rank < result.verdict.survivors.size(); ++rank)
     places_[survivors_[rank]] = static_cast<std::int32_t>(rank);
 }
@@ -137,7 +137,7 @@ void Backends::lose_gpu() {
 }
 
 CrowdNmsStatus Backends::run(const Config& config, const meta::Candidates& candidates, std::uint32_t max_survivors,
-                             bool with_stand_ins, Result& result) {
+                             bool with_representatives, Result& result) {
   const auto n = static_cast<std::uint32_t>(candidates.boxes.size());
   const CrowdNmsCandidates input = {
       .boxes = candidates.boxes.data(),
@@ -152,14 +152,14 @@ CrowdNmsStatus Backends::run(const Config& config, const meta::Candidates& candi
   const CrowdNmsSurvivors output = {
       .survivors = survivors_.data(),
       .members = members_.data(),
-      .stand_ins = with_stand_ins ? stand_ins_.data() : nullptr,
+      .representatives = with_representatives ? representatives_.data() : nullptr,
       .reports = &result.report,
       .max_survivors = std::min(max_survivors, n),
       .flags = 0,
       .reserved = {},
   };
-  if (with_stand_ins)
-    std::fill_n(stand_ins_.begin(), n, CROWD_NMS_REJECTED);
+  if (with_representatives)
+    std::fill_n(representatives_.begin(), n, CROWD_NMS_REJECTED);
   const bool on_gpu = gpu_ && (config.backend == BackendChoice::cuda || n >= gpu_crossover);
   CrowdNmsStatus status = run_session(config, on_gpu, input, output, result);
   if (status != CROWD_NMS_OK && on_gpu && config.backend == BackendChoice::automatic) {
@@ -173,9 +173,9 @@ CrowdNmsStatus Backends::run(const Config& config, const meta::Candidates& candi
     return status;
   const std::size_t found = result.report.survivors - result.report.clipped;
   result.verdict = {.survivors = {survivors_.data(), found}, .members = {members_.data(), found}};
-  if (with_stand_ins) {
+  if (with_representatives) {
     fill_places(result, n);
-    result.verdict.stand_ins = {stand_ins_.data(), n};
+    result.verdict.representatives = {representatives_.data(), n};
     result.verdict.places = {places_.data(), n};
   }
   return CROWD_NMS_OK;

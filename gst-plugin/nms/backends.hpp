@@ -66,7 +66,7 @@ class Backends {
 
   /// Clusters. prepare() must have succeeded for the same config. At most `max_survivors` are handed out.
   CrowdNmsStatus run(const Config& config, const meta::Candidates& candidates, std::uint32_t max_survivors,
-                     bool with_stand_ins, Result& result);
+                     bool with_representatives, Result& result);
 
   const std::string& problem() const {
     return problem_;
@@ -107,7 +107,7 @@ class Backends {
   Session gpu_{nullptr, library_.session_free};
   std::vector<std::uint32_t> survivors_;
   std::vector<std::uint32_t> members_;
-  std::vector<std::uint32_t> stand_ins_;
+  std::vector<std::uint32_t> representatives_;
   std::vector<std::int32_t> places_;
   std::string problem_;
   std::string no_gpu_reason_;

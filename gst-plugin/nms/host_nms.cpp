@@ -19,9 +19,9 @@ FrameReport HostNms::cluster(GstBuffer* buffer, Frame& frame) {
   if (!frame.source->adapter->read(buffer, frame.size, frame.config.capacity, candidates, problem))
     return {Outcome::broken, problem};
   const std::uint32_t room = frame.settings.max_detections ? frame.settings.max_detections : frame.config.capacity;
-  const bool with_stand_ins = Metadata::needs_stand_ins(frame);
+  const bool with_representatives = Metadata::needs_representatives(frame);
   Backends::Result& result = frame.result.emplace();
-  if (backends_.run(frame.config, candidates, room, with_stand_ins, result) != CROWD_NMS_OK)
+  if (backends_.run(frame.config, candidates, room, with_representatives, result) != CROWD_NMS_OK)
     return {Outcome::failed, backends_.problem()};
   if (!metadata_.write(buffer, frame, candidates, result.verdict))
     return {Outcome::no_memory, {}};

@@ -60,9 +60,9 @@ bool Metadata::needs_host(const Frame& frame) const {
   return needed;
 }
 
-bool Metadata::needs_stand_ins(const Frame& frame) {
+bool Metadata::needs_representatives(const Frame& frame) {
   return frame.settings.mode != meta::Mode::replace ||
-         (rewrites_source(frame) && frame.source->adapter->rewrite_needs_stand_ins());
+         (rewrites_source(frame) && frame.source->adapter->rewrite_needs_representatives());
 }
 
 bool Metadata::write(GstBuffer* buffer, const Frame& frame, const meta::Candidates& candidates,

@@ -33,8 +33,8 @@ class Metadata {
   /// Whether survivors that lie in device memory are also, or only, written on the host.
   bool needs_host(const Frame& frame) const;
 
-  /// Whether stand-ins and places are needed to write this frame.
-  static bool needs_stand_ins(const Frame& frame);
+  /// Whether representatives and places are needed to write this frame.
+  static bool needs_representatives(const Frame& frame);
 
   /// Writes survivors of what was read from the frame's source, and in mode replace takes the candidates off. False if
   /// there is no memory for them.

@@ -55,17 +55,17 @@ double median_time(std::size_t sets, const std::function<void(std::size_t)>& cal
 // crowd_nms_cpu() with everything allocated beforehand.
 class Ours {
  public:
-  Ours(const CrowdNmsParams& params, const Boxes& set, bool stand_ins)
+  Ours(const CrowdNmsParams& params, const Boxes& set, bool representatives)
       : params_(params),
         candidates_{set.boxes.data(), set.scores.data(), nullptr, nullptr, nullptr, 1, set.size(), {}},
         survivors_(set.size()),
-        stand_ins_(set.size()),
+        representatives_(set.size()),
         members_(set.size()),
         bytes_(crowd_nms_cpu_workspace_bytes(&params, 1, set.size())),
         workspace_(std::aligned_alloc(64, bytes_), std::free),
         outputs_{survivors_.data(),
-                 stand_ins ? members_.data() : nullptr,
-                 stand_ins ? stand_ins_.data() : nullptr,
+                 representatives ? members_.data() : nullptr,
+                 representatives ? representatives_.data() : nullptr,
                  &report_,
                  set.size(),
                  0,
@@ -87,7 +87,7 @@ class Ours {
  private:
   CrowdNmsParams params_;
   CrowdNmsCandidates candidates_;
-  std::vector<std::uint32_t> survivors_, stand_ins_, members_;
+  std::vector<std::uint32_t> survivors_, representatives_, members_;
   CrowdNmsReport report_{};
   std::size_t bytes_;
   std::unique_ptr<void, void (*)(void*)> workspace_;
@@ -180,11 +180,11 @@ int main(int argc, char** argv) {
 #if defined(CROWD_HAVE_OPENCV)
   cv::setNumThreads(1);
   std::printf("greedy, IoU > %g, microseconds a frame, medians; OpenCV %s\n", threshold, CV_VERSION);
-  std::printf("%-8s %6s %10s %12s %12s %14s %8s\n", "set", "n", "survivors", "ours", "+ stand-ins", "OpenCV NMSBoxes",
-              "ratio");
+  std::printf("%-8s %6s %10s %12s %12s %14s %8s\n", "set", "n", "survivors", "ours", "+ representatives",
+              "OpenCV NMSBoxes", "ratio");
 #else
   std::printf("greedy, IoU > %g, microseconds a frame, medians; built without OpenCV\n", threshold);
-  std::printf("%-8s %6s %10s %12s %12s\n", "set", "n", "survivors", "ours", "+ stand-ins");
+  std::printf("%-8s %6s %10s %12s %12s\n", "set", "n", "survivors", "ours", "+ representatives");
 #endif
   for (const std::uint32_t n : {10u, 100u, 1000u, 4096u, 16384u})
     run_row({"crowd", n, crowd_row}, threshold);

@@ -210,7 +210,7 @@ TEST(crowdnms_roi, annotate_keeps_all_and_marks_them) {
   EXPECT_EQ(nms.stat("invalid"), 1u);
 }
 
-TEST(crowdnms_roi, moves_children_to_the_stand_in) {
+TEST(crowdnms_roi, moves_children_to_the_representative) {
   NmsHarness nms;
   auto buffer = make_frame(640, 480);
   add_region(buffer.get(), "person", {10, 10, 40, 80}, confidence_only(.5), 11);
@@ -227,7 +227,7 @@ TEST(crowdnms_roi, moves_children_to_the_stand_in) {
                                    std::pair("hat", 12), std::pair("stray", 99)));
 }
 
-TEST(crowdnms_roi, a_child_without_any_stand_in_has_no_parent) {
+TEST(crowdnms_roi, a_child_without_any_representative_has_no_parent) {
   NmsHarness nms("score-threshold=0.4");
   auto buffer = make_frame(640, 480);
   add_region(buffer.get(), "person", {10, 10, 40, 80}, confidence_only(.25), 11);

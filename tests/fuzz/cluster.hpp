@@ -19,7 +19,7 @@ class Clusters {
   Clusters(const meta::Candidates& candidates, float overlap_threshold)
       : survivors_(candidates.boxes.size()),
         members_(candidates.boxes.size()),
-        stand_ins_(candidates.boxes.size(), CROWD_NMS_NONE),
+        representatives_(candidates.boxes.size(), CROWD_NMS_NONE),
         places_(candidates.boxes.size(), meta::place_rejected) {
     CrowdNmsParams params;
     crowd_nms_params_init(&params);
@@ -29,7 +29,7 @@ class Clusters {
   }
 
   meta::Verdict verdict() const {
-    return {{survivors_.data(), report_.survivors}, {members_.data(), report_.survivors}, stand_ins_, places_};
+    return {{survivors_.data(), report_.survivors}, {members_.data(), report_.survivors}, representatives_, places_};
   }
   const CrowdNmsReport& report() const {
     return report_;
@@ -46,7 +46,7 @@ class Clusters {
                                       1,
                                       n,
                                       {}};
-    const CrowdNmsSurvivors output = {survivors_.data(), members_.data(), stand_ins_.data(), &report_, n, 0, {}};
+    const CrowdNmsSurvivors output = {survivors_.data(), members_.data(), representatives_.data(), &report_, n, 0, {}};
     CrowdNmsSession* session = nullptr;
     require(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, nullptr, 1, n, &session) == CROWD_NMS_OK,
             "there is a session");
@@ -56,14 +56,14 @@ class Clusters {
   }
 
   void fill_places() {
-    for (std::size_t i = 0; i < stand_ins_.size(); i++)
-      if (stand_ins_[i] < stand_ins_.size())
+    for (std::size_t i = 0; i < representatives_.size(); i++)
+      if (representatives_[i] < representatives_.size())
         places_[i] = meta::place_suppressed;
     for (std::uint32_t rank = 0; rank < report_.survivors; rank++)
       places_[survivors_[rank]] = static_cast<std::int32_t>(rank);
   }
 
-  std::vector<std::uint32_t> survivors_, members_, stand_ins_;
+  std::vector<std::uint32_t> survivors_, members_, representatives_;
   std::vector<std::int32_t> places_;
   CrowdNmsReport report_{};
 };

@@ -158,13 +158,13 @@ void check_sums(const Batch& batch, const Result& result, const Wanted& wanted, 
   const std::uint64_t lost = std::uint64_t{report.overflow} + report.invalid + report.below_threshold;
   require(lost + report.survivors <= report.candidates, "the parts of a report are within its whole");
   require(report.candidates == (batch.counts.empty() ? batch.capacity : batch.counts[f]), "candidates are as given");
-  if (!wanted.members || !wanted.stand_ins || report.clipped)
+  if (!wanted.members || !wanted.representatives || report.clipped)
     return;
   std::uint64_t members = 0, represented = 0;
   for (std::uint32_t r = 0; r < report.survivors; r++)
     members += result.members[std::size_t{f} * wanted.max_survivors + r];
   for (std::uint32_t i = 0; i < report.candidates - report.overflow; i++)
-    represented += result.stand_ins[std::size_t{f} * batch.capacity + i] < CROWD_NMS_REJECTED;
+    represented += result.representatives[std::size_t{f} * batch.capacity + i] < CROWD_NMS_REJECTED;
   require(members == represented, "members are those that a survivor stands for");
 }
 
@@ -243,7 +243,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   Wanted wanted;
   wanted.max_survivors = input.below(128);
   wanted.members = input.flag();
-  wanted.stand_ins = input.flag();
+  wanted.representatives = input.flag();
   const bool short_workspace = input.below(16) == 15;
   run(params, read_batch(input), wanted, short_workspace);
   return 0;

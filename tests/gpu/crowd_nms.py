@@ -19,7 +19,7 @@ class Candidates(c.Structure):
 
 
 class Survivors(c.Structure):
-    _fields_ = [(name, c.c_void_p) for name in ("survivors", "members", "stand_ins", "reports")] + [
+    _fields_ = [(name, c.c_void_p) for name in ("survivors", "members", "representatives", "reports")] + [
         ("max_survivors", c.c_uint32), ("flags", c.c_uint32), ("reserved", c.c_void_p * 4)]
 
 

@@ -62,7 +62,7 @@ DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const W
       counts_(std::span(batch.counts)),
       survivors_(blank_.survivors.size() * sizeof(std::uint32_t)),
       members_(blank_.members.size() * sizeof(std::uint32_t)),
-      stand_ins_(blank_.stand_ins.size() * sizeof(std::uint32_t)),
+      representatives_(blank_.representatives.size() * sizeof(std::uint32_t)),
       reports_(blank_.reports.size() * sizeof(CrowdNmsReport)),
       workspace_(workspace_bytes_ + 2 * guard),
       candidates_{boxes_.as<CrowdNmsBox>(),
@@ -75,7 +75,7 @@ DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const W
                   {}},
       outputs_{survivors_.as<std::uint32_t>(),
                pointer_or_null<std::uint32_t>(members_, wanted.members),
-               pointer_or_null<std::uint32_t>(stand_ins_, wanted.stand_ins),
+               pointer_or_null<std::uint32_t>(representatives_, wanted.representatives),
                reports_.as<CrowdNmsReport>(),
                wanted.max_survivors,
                0,
@@ -86,7 +86,7 @@ DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const W
 void DeviceCall::poison() {
   survivors_.upload(blank_.survivors.data(), survivors_.size());
   members_.upload(blank_.members.data(), members_.size());
-  stand_ins_.upload(blank_.stand_ins.data(), stand_ins_.size());
+  representatives_.upload(blank_.representatives.data(), representatives_.size());
   reports_.upload(blank_.reports.data(), reports_.size());
   workspace_.fill(canary, 0, workspace_.size());
   workspace_.fill(garbage, guard, workspace_bytes_);
@@ -106,7 +106,7 @@ Result DeviceCall::results() const {
   Result result = blank_;
   survivors_.download(result.survivors.data(), survivors_.size());
   members_.download(result.members.data(), members_.size());
-  stand_ins_.download(result.stand_ins.data(), stand_ins_.size());
+  representatives_.download(result.representatives.data(), representatives_.size());
   reports_.download(result.reports.data(), reports_.size());
   std::vector<unsigned char> edges(workspace_.size());
   workspace_.download(edges.data(), edges.size());

@@ -63,7 +63,7 @@ class DeviceCall {
   Result blank_;
   std::size_t workspace_bytes_;
   DeviceBytes boxes_, scores_, classes_, offsets_, counts_;
-  DeviceBytes survivors_, members_, stand_ins_, reports_, workspace_;
+  DeviceBytes survivors_, members_, representatives_, reports_, workspace_;
   CrowdNmsCandidates candidates_;
   CrowdNmsSurvivors outputs_;
 };

@@ -36,24 +36,24 @@ struct Outputs {
   explicit Outputs(std::uint32_t n)
       : survivors(n * sizeof(std::uint32_t)),
         members(n * sizeof(std::uint32_t)),
-        stand_ins(n * sizeof(std::uint32_t)),
+        representatives(n * sizeof(std::uint32_t)),
         report(sizeof(CrowdNmsReport)) {}
 
   CrowdNmsSurvivors pointers(std::uint32_t n) const {
     return {.survivors = survivors.as<std::uint32_t>(),
             .members = members.as<std::uint32_t>(),
-            .stand_ins = stand_ins.as<std::uint32_t>(),
+            .representatives = representatives.as<std::uint32_t>(),
             .reports = report.as<CrowdNmsReport>(),
             .max_survivors = n,
             .flags = 0,
             .reserved = {}};
   }
   void poison() {
-    for (DeviceBytes* bytes : {&survivors, &members, &stand_ins, &report})
+    for (DeviceBytes* bytes : {&survivors, &members, &representatives, &report})
       bytes->fill(0xee, 0, bytes->size());
   }
 
-  DeviceBytes survivors, members, stand_ins, report;
+  DeviceBytes survivors, members, representatives, report;
 };
 
 /// A graph in which a kernel overwrites the candidates before each of many calls.
@@ -96,7 +96,7 @@ class RewrittenCalls {
     const std::size_t bytes = result.reports[0].survivors * sizeof(std::uint32_t);
     from.survivors.download(result.survivors.data(), bytes);
     from.members.download(result.members.data(), bytes);
-    from.stand_ins.download(result.stand_ins.data(), n_ * sizeof(std::uint32_t));
+    from.representatives.download(result.representatives.data(), n_ * sizeof(std::uint32_t));
     return result;
   }
 

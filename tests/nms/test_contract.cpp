@@ -55,30 +55,30 @@ TEST(Greedy, keeps_both_ends_of_three_in_a_row) {
   const Result result = run(with(CROWD_NMS_GREEDY, 0.2f), three_in_a_row());
   EXPECT_THAT(result.survivors, ElementsAre(2, 0));
   EXPECT_THAT(result.members, ElementsAre(2, 1));
-  EXPECT_THAT(result.stand_ins, ElementsAre(0, 2, 2));
+  EXPECT_THAT(result.representatives, ElementsAre(0, 2, 2));
 }
 
 TEST(MapReduce, keeps_the_best_of_three_in_a_row) {
   const Result result = run(with(CROWD_NMS_MAP_REDUCE, 0.2f), three_in_a_row());
   EXPECT_THAT(result.survivors, ElementsAre(2));
   EXPECT_THAT(result.members, ElementsAre(2));
-  EXPECT_THAT(result.stand_ins, ElementsAre(none, 2, 2));
+  EXPECT_THAT(result.representatives, ElementsAre(none, 2, 2));
 }
 
 TEST(Paper, keeps_the_best_of_three_in_a_row) {
   const Result result = run(with(CROWD_NMS_PAPER, 0.2f), three_in_a_row());
   EXPECT_THAT(result.survivors, ElementsAre(2));
-  EXPECT_THAT(result.stand_ins, ElementsAre(none, 2, 2));
+  EXPECT_THAT(result.representatives, ElementsAre(none, 2, 2));
 }
 
-TEST(MapReduce, takes_only_a_better_ranked_stand_in) {
+TEST(MapReduce, takes_only_a_better_ranked_representative) {
   // The one in the middle is the big one's killer; the small one survives and lies in the big one, worse-ranked.
   CrowdNmsParams params = with(CROWD_NMS_MAP_REDUCE, 0.5f);
   params.metric = CROWD_NMS_OVER_HIGHER;
   const Boxes set = boxes({{0, 0, 40, 40}, {0, 0, 39, 40}, {30, 30, 48, 36}}, {0.8f, 0.9f, 0.7f});
   const Result result = run(params, set);
   EXPECT_THAT(result.survivors, ElementsAre(1, 2));
-  EXPECT_THAT(result.stand_ins, ElementsAre(1, 1, 2));
+  EXPECT_THAT(result.representatives, ElementsAre(1, 1, 2));
 }
 
 TEST(Rank, of_equal_scores_is_by_index) {
@@ -155,7 +155,7 @@ TEST(Validity, keeps_bad_boxes_out_and_counts_them) {
                           {1, 1, 1, 1, nan, 0.5f});
   const Result result = run(with(CROWD_NMS_GREEDY), set);
   EXPECT_THAT(result.survivors, ElementsAre(5));
-  EXPECT_THAT(result.stand_ins, ElementsAre(rejected, rejected, rejected, rejected, rejected, 5));
+  EXPECT_THAT(result.representatives, ElementsAre(rejected, rejected, rejected, rejected, rejected, 5));
   EXPECT_EQ(result.reports[0], (CrowdNmsReport{6, 0, 5, 0, 1, 0}));
 }
 
@@ -165,7 +165,7 @@ TEST(ScoreThreshold, is_inclusive_and_counts_what_is_below) {
   params.score_threshold = 0.25f;
   const Result result = run(params, set);
   EXPECT_THAT(result.survivors, ElementsAre(0));
-  EXPECT_THAT(result.stand_ins, ElementsAre(0, rejected, rejected, rejected));
+  EXPECT_THAT(result.representatives, ElementsAre(0, rejected, rejected, rejected));
   EXPECT_EQ(result.reports[0], (CrowdNmsReport{4, 0, 1, 2, 1, 0})) << "an empty box is invalid, whatever its score";
 }
 
@@ -174,7 +174,7 @@ TEST(Classes, do_not_meet_unless_agnostic) {
   set.classes = {-1, 5, -1};
   CrowdNmsParams params = with(CROWD_NMS_GREEDY);
   EXPECT_THAT(run(params, set).survivors, ElementsAre(0, 1));
-  EXPECT_THAT(run(params, set).stand_ins, ElementsAre(0, 1, 0));
+  EXPECT_THAT(run(params, set).representatives, ElementsAre(0, 1, 0));
   params.class_agnostic = 1;
   EXPECT_THAT(run(params, set).survivors, ElementsAre(0));
   Batch batch = Batch::of(set);
@@ -187,7 +187,7 @@ TEST(Paper, lets_an_empty_box_wipe_the_frame) {
   const Boxes set = boxes({{0, 0, 9, 5}, {40, 0, 49, 5}, {70, 70, 70, 71}}, {0.5f, 0.6f, 0.9f});
   const Result result = run(with(CROWD_NMS_PAPER), set);
   EXPECT_THAT(result.survivors, ElementsAre(2));
-  EXPECT_THAT(result.stand_ins, ElementsAre(2, 2, 2));
+  EXPECT_THAT(result.representatives, ElementsAre(2, 2, 2));
   EXPECT_EQ(result.reports[0].invalid, 0u);
 }
 
@@ -197,7 +197,7 @@ TEST(Paper, loses_negative_scores_unless_the_frame_is_full) {
   params.paper_k = 2;
   params.paper_d_max = 4;
   EXPECT_THAT(run(params, set).survivors, ElementsAre(1));
-  EXPECT_THAT(run(params, set).stand_ins, ElementsAre(none, 1)) << "an unused slot stands for nobody";
+  EXPECT_THAT(run(params, set).representatives, ElementsAre(none, 1)) << "an unused slot stands for nobody";
   params.paper_d_max = 2;
   EXPECT_THAT(run(params, set).survivors, ElementsAre(1, 0));
 }
@@ -209,17 +209,17 @@ TEST(Paper, counts_what_does_not_fit_d_max) {
   params.paper_d_max = 6;
   const Result result = run_cpu(params, Batch::of(set), {.max_survivors = 10});
   EXPECT_EQ(result.reports[0].overflow, 4u);
-  EXPECT_THAT(result.stand_ins, ElementsAre(0, 1, 2, 3, 4, 5, rejected, rejected, rejected, rejected));
+  EXPECT_THAT(result.representatives, ElementsAre(0, 1, 2, 3, 4, 5, rejected, rejected, rejected, rejected));
 }
 
-TEST(Paper, leaves_stand_ins_past_the_count_as_they_were) {
+TEST(Paper, leaves_representatives_past_the_count_as_they_were) {
   CrowdNmsParams params = with(CROWD_NMS_PAPER);
   params.paper_k = 2;
   params.paper_d_max = 2;
   Batch batch = Batch::of(distribution("disjoint_grid").make(5, 1));
   batch.counts = {3};
   const Result result = run_cpu(params, batch, {.max_survivors = 5});
-  EXPECT_THAT(result.stand_ins, ElementsAre(0, 1, rejected, Result::untouched, Result::untouched));
+  EXPECT_THAT(result.representatives, ElementsAre(0, 1, rejected, Result::untouched, Result::untouched));
 }
 
 // Of Algorithm 1's min and max the first argument, box i's, is passed on if it is NaN; the second is passed over.
@@ -246,18 +246,19 @@ TEST(Output, overflow_is_counted_and_not_looked_at) {
     EXPECT_LT(survivor, 4u);
 }
 
-TEST(Output, clipping_keeps_the_best_and_stand_ins_may_be_clipped) {
+TEST(Output, clipping_keeps_the_best_and_representatives_may_be_clipped) {
   Boxes set = boxes({{0, 0, 9, 5}, {0, 0, 9, 5}, {40, 0, 49, 5}}, {0.2f, 0.1f, 0.9f});
   const Result result = run_cpu(default_params(), Batch::of(set), {.max_survivors = 1});
   EXPECT_THAT(result.survivors, ElementsAre(2));
   EXPECT_THAT(result.members, ElementsAre(1));
-  EXPECT_THAT(result.stand_ins, ElementsAre(0, 0, 2));
+  EXPECT_THAT(result.representatives, ElementsAre(0, 0, 2));
   EXPECT_EQ(result.reports[0], (CrowdNmsReport{3, 0, 0, 0, 2, 1}));
 }
 
 TEST(Output, may_be_nothing_but_reports) {
   const Batch batch = Batch::of(distribution("disjoint_grid").make(100, 1));
-  const Result result = run_cpu(default_params(), batch, {.max_survivors = 0, .members = false, .stand_ins = false});
+  const Result result =
+      run_cpu(default_params(), batch, {.max_survivors = 0, .members = false, .representatives = false});
   EXPECT_EQ(result.status, CROWD_NMS_OK);
   EXPECT_EQ(result.reports[0], (CrowdNmsReport{100, 0, 0, 0, 100, 100}));
 }
@@ -273,7 +274,7 @@ TEST(Output, adds_up) {
       std::uint32_t members = 0, none_of_them = 0;
       for (std::uint32_t s = 0; s < r.survivors; ++s)
         members += result.members[s];
-      for (const std::uint32_t by : result.stand_ins)
+      for (const std::uint32_t by : result.representatives)
         none_of_them += by == none || by == rejected;
       EXPECT_EQ(members + none_of_them, 300u) << from.name;
       const bool all_found = method != CROWD_NMS_GREEDY || none_of_them == r.invalid + r.below_threshold;

@@ -26,7 +26,7 @@ using namespace cpu;
 
 struct Found {
   std::vector<std::uint32_t> survivors;
-  std::vector<std::uint32_t> stand_ins;
+  std::vector<std::uint32_t> representatives;
   bool operator==(const Found&) const = default;
 };
 
@@ -37,8 +37,8 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, const Boxes& set
   const Scratch scratch = carve(workspace.get(), set.size(), bytes);
   Found found{{}, std::vector<std::uint32_t>(set.size())};
   Outcome outcome;
-  Task task =
-      arrange(params, {set.boxes, set.scores.data(), set.classes.data()}, scratch, found.stand_ins.data(), outcome);
+  Task task = arrange(params, {set.boxes, set.scores.data(), set.classes.data()}, scratch, found.representatives.data(),
+                      outcome);
   task.dead_suppress = params.method == CROWD_NMS_MAP_REDUCE;
   const std::uint32_t count = kernels.suppress(task);
   if (task.dead_suppress) {

@@ -26,9 +26,9 @@ class Program(unittest.TestCase):
         self.assertEqual(result.stderr, "")
         self.assertEqual(result.stdout.splitlines(), [
             "5 candidates, 3 survivors, 0 invalid",
-            "   1  104 84 150 178  score 0.97  stands for 3",
-            "   3  300 90 344 182  score 0.8  stands for 1",
-            "   4  316 95 356 180  score 0.62  stands for 1",
+            "   1  104 84 150 178  score 0.97  represents 3",
+            "   3  300 90 344 182  score 0.8  represents 1",
+            "   4  316 95 356 180  score 0.62  represents 1",
         ])
 
     def test_reads_boxes_and_takes_a_threshold(self):

@@ -164,7 +164,7 @@ void expect_as_oracle(const Runner& runner, const Case& it) {
   EXPECT_TRUE(same(expected, actual, it.batch, it.wanted))
       << it.name << "\n  " << it.params << "\n  frames=" << it.batch.frames << " capacity=" << it.batch.capacity
       << " classes=" << it.batch.with_classes << " max-survivors=" << it.wanted.max_survivors
-      << " members=" << it.wanted.members << " stand-ins=" << it.wanted.stand_ins;
+      << " members=" << it.wanted.members << " representatives=" << it.wanted.representatives;
 }
 
 }  // namespace crowd::test

@@ -79,8 +79,8 @@ bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint3
 }
 
 struct Outcome {
-  Indices survivors;  // in rank order
-  Indices stand_ins;  // or CROWD_NMS_NONE, or CROWD_NMS_REJECTED
+  Indices survivors;        // in rank order
+  Indices representatives;  // or CROWD_NMS_NONE, or CROWD_NMS_REJECTED
   std::uint32_t invalid = 0;
   std::uint32_t below = 0;
 };
@@ -94,7 +94,7 @@ Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame
       ++outcome.below;
     else {
       ranked.push_back(i);
-      outcome.stand_ins[i] = CROWD_NMS_NONE;
+      outcome.representatives[i] = CROWD_NMS_NONE;
     }
   }
   std::sort(ranked.begin(), ranked.end(), [&](auto a, auto b) { return in_better_rank(frame, a, b); });
@@ -103,11 +103,11 @@ Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame
 
 Outcome greedy(const CrowdNmsParams& params, const FrameView& frame) {
   Outcome outcome;
-  outcome.stand_ins.resize(frame.n, CROWD_NMS_REJECTED);
+  outcome.representatives.resize(frame.n, CROWD_NMS_REJECTED);
   for (const std::uint32_t i : valid_in_rank_order(params, frame, outcome)) {
     const auto by = std::find_if(outcome.survivors.begin(), outcome.survivors.end(),
                                  [&](auto s) { return suppresses(params, frame, s, i); });
-    outcome.stand_ins[i] = by == outcome.survivors.end() ? i : *by;
+    outcome.representatives[i] = by == outcome.survivors.end() ? i : *by;
     if (by == outcome.survivors.end())
       outcome.survivors.push_back(i);
   }
@@ -116,19 +116,19 @@ Outcome greedy(const CrowdNmsParams& params, const FrameView& frame) {
 
 Outcome map_reduce(const CrowdNmsParams& params, const FrameView& frame) {
   Outcome outcome;
-  outcome.stand_ins.resize(frame.n, CROWD_NMS_REJECTED);
+  outcome.representatives.resize(frame.n, CROWD_NMS_REJECTED);
   const Indices ranked = valid_in_rank_order(params, frame, outcome);
   for (auto i = ranked.begin(); i != ranked.end(); ++i) {
     if (std::any_of(ranked.begin(), i, [&](auto better) { return suppresses(params, frame, better, *i); }))
       continue;
     outcome.survivors.push_back(*i);
-    outcome.stand_ins[*i] = *i;
+    outcome.representatives[*i] = *i;
   }
   for (const std::uint32_t i : ranked) {
-    for (auto s = outcome.survivors.begin(); s != outcome.survivors.end() && outcome.stand_ins[i] == CROWD_NMS_NONE;
-         ++s) {
+    for (auto s = outcome.survivors.begin();
+         s != outcome.survivors.end() && outcome.representatives[i] == CROWD_NMS_NONE; ++s) {
       if (in_better_rank(frame, *s, i) && suppresses(params, frame, *s, i))
-        outcome.stand_ins[i] = *s;
+        outcome.representatives[i] = *s;
     }
   }
   return outcome;
@@ -189,7 +189,7 @@ class Paper {
 Outcome paper(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t d_max) {
   const Paper matrix(params, frame, d_max);
   Outcome outcome;
-  outcome.stand_ins.resize(frame.n, CROWD_NMS_NONE);
+  outcome.representatives.resize(frame.n, CROWD_NMS_NONE);
   for (std::uint32_t i = 0; i < frame.n; ++i) {
     if (matrix.v(i))
       outcome.survivors.push_back(i);
@@ -200,7 +200,7 @@ Outcome paper(const CrowdNmsParams& params, const FrameView& frame, std::uint32_
     const auto by = std::find_if(outcome.survivors.begin(), outcome.survivors.end(),
                                  [&](auto s) { return s == i || !matrix.b(i, s); });
     if (by != outcome.survivors.end())
-      outcome.stand_ins[i] = *by;
+      outcome.representatives[i] = *by;
   }
   return outcome;
 }
@@ -220,10 +220,10 @@ void write(const Outcome& outcome, const Wanted& wanted, const Batch& batch, std
     result.survivors[std::size_t{f} * wanted.max_survivors + r] = s;
     if (wanted.members)
       result.members[std::size_t{f} * wanted.max_survivors + r] =
-          static_cast<std::uint32_t>(std::count(outcome.stand_ins.begin(), outcome.stand_ins.end(), s));
+          static_cast<std::uint32_t>(std::count(outcome.representatives.begin(), outcome.representatives.end(), s));
   }
-  for (std::size_t i = 0; wanted.stand_ins && i < outcome.stand_ins.size(); ++i)
-    result.stand_ins[std::size_t{f} * batch.capacity + i] = outcome.stand_ins[i];
+  for (std::size_t i = 0; wanted.representatives && i < outcome.representatives.size(); ++i)
+    result.representatives[std::size_t{f} * batch.capacity + i] = outcome.representatives[i];
   CrowdNmsReport& report = result.reports[f];
   report.invalid = outcome.invalid;
   report.below_threshold = outcome.below;
@@ -241,8 +241,8 @@ Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted
     std::uint32_t n = std::min(given, batch.capacity);
     if (params.method == CROWD_NMS_PAPER)
       n = std::min(n, side_of_b(params, batch.capacity));
-    for (std::uint32_t i = n; wanted.stand_ins && i < std::min(given, batch.capacity); ++i)
-      result.stand_ins[std::size_t{f} * batch.capacity + i] = CROWD_NMS_REJECTED;
+    for (std::uint32_t i = n; wanted.representatives && i < std::min(given, batch.capacity); ++i)
+      result.representatives[std::size_t{f} * batch.capacity + i] = CROWD_NMS_REJECTED;
     const FrameView frame = {batch.all.boxes.data() + first, batch.all.scores.data() + first,
                              batch.with_classes ? batch.all.classes.data() + first : nullptr, n};
     result.reports[f] = {};

@@ -38,7 +38,7 @@ struct Batch {
 struct Wanted {
   std::uint32_t max_survivors = 0;
   bool members = true;
-  bool stand_ins = true;
+  bool representatives = true;
 };
 
 /// The outputs of one call. Places nobody may write to hold `untouched`; arrays nobody asked for are empty.
@@ -48,7 +48,7 @@ struct Result {
   CrowdNmsStatus status = CROWD_NMS_OK;
   std::vector<std::uint32_t> survivors;
   std::vector<std::uint32_t> members;
-  std::vector<std::uint32_t> stand_ins;
+  std::vector<std::uint32_t> representatives;
   std::vector<CrowdNmsReport> reports;
 
   /// With every array as long as the call needs it, filled with `untouched`.

@@ -42,8 +42,8 @@ Result Result::sized(const Batch& batch, const Wanted& wanted) {
   result.survivors.assign(std::size_t{batch.frames} * wanted.max_survivors, untouched);
   if (wanted.members)
     result.members = result.survivors;
-  if (wanted.stand_ins)
-    result.stand_ins.assign(std::size_t{batch.frames} * batch.capacity, untouched);
+  if (wanted.representatives)
+    result.representatives.assign(std::size_t{batch.frames} * batch.capacity, untouched);
   constexpr std::uint32_t u = untouched;
   result.reports.assign(batch.frames, {u, u, u, u, u, u});
   return result;
@@ -54,7 +54,7 @@ CrowdNmsSurvivors Result::outputs(const Wanted& wanted) {
   return {
       .survivors = array(survivors),
       .members = array(members),
-      .stand_ins = array(stand_ins),
+      .representatives = array(representatives),
       .reports = reports.data(),
       .max_survivors = wanted.max_survivors,
       .flags = 0,
@@ -112,7 +112,8 @@ testing::AssertionResult same(const Result& expected, const Result& actual, cons
     return testing::AssertionFailure() << "status is " << actual.status << " (" << crowd_nms_last_error()
                                        << "), expected " << expected.status;
   if (expected.survivors.size() != actual.survivors.size() || expected.members.size() != actual.members.size() ||
-      expected.stand_ins.size() != actual.stand_ins.size() || expected.reports.size() != actual.reports.size())
+      expected.representatives.size() != actual.representatives.size() ||
+      expected.reports.size() != actual.reports.size())
     return testing::AssertionFailure() << "arrays differ in length";
   for (std::size_t f = 0; f < expected.reports.size(); ++f) {
     for (std::size_t r = 0; r < wanted.max_survivors; ++r) {
@@ -123,10 +124,10 @@ testing::AssertionResult same(const Result& expected, const Result& actual, cons
       if (wanted.members && expected.members[at] != actual.members[at])
         return differs("members", f, r, expected.members[at], actual.members[at], batch, e);
     }
-    for (std::size_t i = 0; wanted.stand_ins && i < batch.capacity; ++i) {
+    for (std::size_t i = 0; wanted.representatives && i < batch.capacity; ++i) {
       const std::size_t at = f * batch.capacity + i;
-      if (expected.stand_ins[at] != actual.stand_ins[at])
-        return differs("stand_ins", f, i, expected.stand_ins[at], actual.stand_ins[at], batch, i);
+      if (expected.representatives[at] != actual.representatives[at])
+        return differs("representatives", f, i, expected.representatives[at], actual.representatives[at], batch, i);
     }
     if (!(expected.reports[f] == actual.reports[f]))
       return testing::AssertionFailure() << "report of frame " << f << " is " << actual.reports[f] << ", expected "

@@ -5,7 +5,7 @@
  * crowd/nms.h: non-maximum suppression (NMS) on the GPU and on the CPU.
  *
  * A detector leaves hundreds or thousands of overlapping candidate boxes on a frame. These calls keep one box per
- * object, the survivors, and say for every other candidate which survivor stands for it. Both backends, `cuda` and
+ * object, the survivors, and say for every other candidate which survivor represents it. Both backends, `cuda` and
  * `cpu`, honour the same contract and give the same bits.
  *
  * ## The contract
@@ -37,10 +37,12 @@
  *
  * ## Methods
  *
- * greedy       Candidate i dies iff a *surviving* better-ranked candidate overlaps it. The classic algorithm, exactly.
- * map-reduce   Candidate i dies iff *any* better-ranked valid candidate overlaps it, surviving or not. One pass: the
- *              rule of Oro et al. 2020 with ties broken by index. Its survivors are a subset of greedy's: with boxes
- *              A > B > C in a row, A and B overlapping, B and C overlapping, greedy keeps A and C, map-reduce keeps A.
+ * greedy       Candidate i is suppressed iff a *surviving* better-ranked candidate overlaps it. The classic algorithm,
+ *              exactly.
+ * map-reduce   Candidate i is suppressed iff *any* better-ranked valid candidate overlaps it, surviving or not. One
+ *              pass: the rule of Oro et al. 2020 with ties broken by index. Its survivors are a subset of greedy's:
+ *              with boxes A > B > C in a row, A and B overlapping, B and C overlapping, greedy keeps A and C,
+ *              map-reduce keeps A.
  * paper        Algorithms 1 and 2 of Oro et al. 2020 to the letter, boolean matrix B of D_max x D_max included. It is
  *              a reference for repeating the paper's experiments, not for production:
  *              - pixel offset 1; inter / area of the higher-scored box; suppressed unless ratio < overlap_threshold,
@@ -55,13 +57,13 @@
  *                in i makes w or h 0: the two have nothing in common. A NaN in j makes its area NaN, and a NaN ratio is
  *                not below the threshold: j suppresses every lower-scored box. Candidates of NaN score neither suppress
  *                nor are suppressed, and rank last, by index;
- *              - candidates beyond D_max are counted as overflow, and nothing stands for them.
+ *              - candidates beyond D_max are counted as overflow, and nothing represents them.
  *              The paper's squares {x, y, z} are the boxes {x, y, x + z, y + z}; rectangles use both extents.
  *
  * ## Output
  *
- * Indices of the survivors in rank order, their number, the stand-in of each candidate and the number of candidates
- * each survivor stands for. Nothing is lost silently: see CrowdNmsReport.
+ * Indices of the survivors in rank order, their number, the representative of each candidate and the number of
+ * candidates each survivor represents. Nothing is lost silently: see CrowdNmsReport.
  *
  * Thread-safety: every function may be called from any thread at any time, as long as the calls in flight do not share
  * a workspace, an output or a session.
@@ -137,10 +139,11 @@ typedef enum {
   CROWD_NMS_BACKEND_CUDA
 } CrowdNmsBackend;
 
-/** The stand-in of a suppressed candidate that overlaps no survivor (map-reduce, paper). */
+/** The representative of a suppressed candidate that overlaps no survivor (map-reduce, paper). */
 #define CROWD_NMS_NONE UINT32_C(0xffffffff)
 
-/** The stand-in of a candidate that was not considered: invalid, below the score threshold, or (paper) beyond D_max. */
+/** The representative of a candidate that was not considered: invalid, below the score threshold, or (paper) beyond
+ *  D_max. */
 #define CROWD_NMS_REJECTED UINT32_C(0xfffffffe)
 
 /** Most candidates a call can hold: frames * capacity. */
@@ -205,11 +208,11 @@ typedef struct {
   uint32_t *survivors;     /**< [frames * max_survivors]: frame f's survivors from f * max_survivors on, indices within
                                 the frame, in rank order; entries past the number of survivors are left as they were */
   uint32_t *members;       /**< NULL, or [frames * max_survivors]: how many candidates the survivor at the same place
-                                stands for, itself included */
-  uint32_t *stand_ins;     /**< NULL, or [frames * capacity]: for candidate i of frame f, at f * capacity + i, the index
-                                of the best-ranked survivor that overlaps it; itself if it survives; CROWD_NMS_NONE or
-                                CROWD_NMS_REJECTED if no survivor does. A stand-in may be a clipped survivor. Entries past the frame's count are left as
-                                they were */
+                                represents, itself included */
+  uint32_t *representatives; /**< NULL, or [frames * capacity]: for candidate i of frame f, at f * capacity + i, the
+                                index of the best-ranked survivor that overlaps it; itself if it survives;
+                                CROWD_NMS_NONE or CROWD_NMS_REJECTED if no survivor does. A representative may be a
+                                clipped survivor. Entries past the frame's count are left as they were */
   CrowdNmsReport *reports; /**< [frames] */
   uint32_t max_survivors;  /**< room per frame in `survivors`; the best-ranked ones are written. May be 0: just count */
   uint32_t flags;          /**< 0 */

@@ -129,7 +129,7 @@ struct Arguments {
   PairRule rule;
   float score_threshold;
   unsigned tile;     ///< rows of a block of the map
-  bool first_rival;  ///< that there is one is all that is asked for: map-reduce without stand-ins and members
+  bool first_rival;  ///< that there is one is all that is asked for: map-reduce without representatives and members
 };
 
 /// Where a frame is and how large. If neither counts nor offsets are on the device, that is known before

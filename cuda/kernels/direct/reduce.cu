@@ -82,13 +82,14 @@ bool launch_direct(const Call& call, Carver carver) {
   if (!capacity || capacity > direct::capacity_max)
     return false;
   const Device device = current_device();
-  const direct::Arguments arguments{call.frames,
-                                    direct::take_arrays(carver, call.frame_count, capacity),
-                                    call.out,
-                                    pair_rule(call.rule(), call.by_class()),
-                                    call.params.score_threshold,
-                                    direct::tile_for(call, device),
-                                    call.params.method != CROWD_NMS_GREEDY && !call.out.stand_ins && !call.out.members};
+  const direct::Arguments arguments{
+      call.frames,
+      direct::take_arrays(carver, call.frame_count, capacity),
+      call.out,
+      pair_rule(call.rule(), call.by_class()),
+      call.params.score_threshold,
+      direct::tile_for(call, device),
+      call.params.method != CROWD_NMS_GREEDY && !call.out.representatives && !call.out.members};
   if (capacity <= tuning::small_capacity && device.hopper) {
     direct::launch_small(call, arguments);
     return true;

@@ -91,7 +91,7 @@ __device__ void list_waiting(const View& view, const Mine<items>& mine) {
 }
 
 /// The best-ranked survivor among those who are its only rival or on its list.
-__device__ inline std::uint32_t stand_in_on_list(const View& view, const Row& row) {
+__device__ inline std::uint32_t representative_on_list(const View& view, const Row& row) {
   if (row.has_one_rival())
     return view.standing(row.best()).has_kept() ? row.best() : CROWD_NMS_NONE;
   const auto* list = reinterpret_cast<const std::uint16_t*>(view.list(row.list()));
@@ -105,8 +105,8 @@ __device__ inline std::uint32_t stand_in_on_list(const View& view, const Row& ro
 }
 
 /// Writes who stands for whom, and counts whom each survivor stands for.
-__device__ inline void write_stand_ins(const View& view, std::uint32_t ranked) {
-  std::uint32_t* to = view.a.out.stand_ins;
+__device__ inline void write_representatives(const View& view, std::uint32_t ranked) {
+  std::uint32_t* to = view.a.out.representatives;
   if (to)
     to += view.a.frames.slot(view.frame);
   for (std::uint32_t i = threadIdx.x; i < view.n; i += blockDim.x) {
@@ -120,20 +120,20 @@ __device__ inline void write_stand_ins(const View& view, std::uint32_t ranked) {
     const Row row = rank < ranked ? view.found.rows[rank] : Row(uint2{0, 0});
     const bool survives = rank < ranked && view.standing(row.index()).has_kept();
     const bool beaten = rank < ranked && !survives;
-    std::uint32_t stand_in = survives ? row.index() : CROWD_NMS_NONE;
+    std::uint32_t representative = survives ? row.index() : CROWD_NMS_NONE;
     if (beaten && !row.is_unlisted())
-      stand_in = stand_in_on_list(view, row);
+      representative = representative_on_list(view, row);
     for (unsigned todo = __ballot_sync(all_lanes, beaten && row.is_unlisted()); todo; todo &= todo - 1) {
       const int whose = __ffs(static_cast<int>(todo)) - 1;
       const std::uint32_t found =
           search(view, __shfl_sync(all_lanes, row.index(), whose), 0, __shfl_sync(all_lanes, rank, whose), true).index;
       if (static_cast<int>(threadIdx.x % 32) == whose && found != nobody)
-        stand_in = found;
+        representative = found;
     }
-    if (stand_in != CROWD_NMS_NONE)
-      atomicAdd(&view.memory.members[stand_in], 1u);
+    if (representative != CROWD_NMS_NONE)
+      atomicAdd(&view.memory.members[representative], 1u);
     if (to && rank < ranked)
-      to[row.index()] = stand_in;
+      to[row.index()] = representative;
   }
   __syncthreads();
 }
@@ -237,13 +237,13 @@ __device__ void reduce_frame(const View& view, const Row* first) {
       decide_few(view);
     __syncthreads();
   }
-  if (rarely(view.a.out.stand_ins || view.a.out.members)) {
+  if (rarely(view.a.out.representatives || view.a.out.members)) {
     unsigned survived = 0;
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
       survived |= (view.shared.kept[first_word + k] >> threadIdx.x % 32 & 1) << k;
     for_each(mine, survived, keep);
-    write_stand_ins(view, ranked);
+    write_representatives(view, ranked);
   }
   const auto kept = count_kept<items>(view);
   write_survivors(view, mine, kept);

@@ -31,7 +31,7 @@ __global__ void write_members(Frames frames, Scratch scratch, CrowdNmsSurvivors 
   out.members[static_cast<std::size_t>(frame) * out.max_survivors + rank] = scratch.members[frames.slot(frame) + rank];
 }
 
-struct StandInRule {
+struct RepresentativeRule {
   OverlapRule overlap;
   bool by_class;
   bool paper;
@@ -46,7 +46,7 @@ struct Candidate {
 
 // Whether the survivor at `position` stands for the candidate; positions are tried best first.
 __device__ bool stands_for(const Scratch& scratch, std::size_t position, const Candidate& candidate,
-                           const StandInRule& rule) {
+                           const RepresentativeRule& rule) {
   const std::uint64_t key = scratch.ranked_key[position];
   if (candidate.survives || key <= candidate.key)
     return key == candidate.key;
@@ -59,7 +59,8 @@ __device__ bool stands_for(const Scratch& scratch, std::size_t position, const C
 }
 
 // One warp per candidate tries 32 survivors at a time.
-__global__ void find_stand_ins(Frames frames, Scratch scratch, StandInRule rule, std::uint32_t* stand_ins) {
+__global__ void find_representatives(Frames frames, Scratch scratch, RepresentativeRule rule,
+                                     std::uint32_t* representatives) {
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
@@ -67,8 +68,8 @@ __global__ void find_stand_ins(Frames frames, Scratch scratch, StandInRule rule,
     return;
   const std::size_t slot = frames.slot(frame);
   if (i >= frames.size(frame)) {
-    if (lane == 0 && stand_ins)
-      stand_ins[slot + i] = CROWD_NMS_REJECTED;
+    if (lane == 0 && representatives)
+      representatives[slot + i] = CROWD_NMS_REJECTED;
     return;
   }
   const float4 b = frames.boxes[frames.input(frame) + i];
@@ -77,20 +78,20 @@ __global__ void find_stand_ins(Frames frames, Scratch scratch, StandInRule rule,
                             scratch.key[slot + i],
                             frames.classes ? frames.classes[frames.input(frame) + i] : 0,
                             state == kept};
-  std::uint32_t stand_in = CROWD_NMS_NONE;
+  std::uint32_t representative = CROWD_NMS_NONE;
   const std::uint32_t survivors = state <= dead ? scratch.survivors.size[frame] : 0;
   for (std::uint32_t base = 0; base < survivors; base += warp_size) {
     const bool hit = base + lane < survivors && stands_for(scratch, slot + base + lane, candidate, rule);
     if (const unsigned hits = __ballot_sync(0xffffffffu, hit)) {
       const std::uint32_t rank = base + static_cast<std::uint32_t>(__ffs(static_cast<int>(hits))) - 1;
-      stand_in = scratch.ranked_index[slot + rank];
+      representative = scratch.ranked_index[slot + rank];
       if (lane == 0)
         atomicAdd(&scratch.members[slot + rank], 1u);
       break;
     }
   }
-  if (lane == 0 && stand_ins)
-    stand_ins[slot + i] = stand_in;
+  if (lane == 0 && representatives)
+    representatives[slot + i] = representative;
 }
 
 }  // namespace
@@ -101,13 +102,13 @@ void launch_survivors(const Call& call) {
                  tuning::warp_block, call.frames, call.scratch, call.out);
 }
 
-void launch_stand_ins(const Call& call) {
-  if (!call.out.stand_ins && !call.out.members)
+void launch_representatives(const Call& call) {
+  if (!call.out.representatives && !call.out.members)
     return;
   const std::uint32_t capacity = call.frames.capacity;
-  const StandInRule rule{call.rule(), call.by_class(), call.params.method == CROWD_NMS_PAPER};
-  launch_after(find_stand_ins, call, call.grid(ceil_div(capacity, tuning::warp_block / warp_size)), tuning::warp_block,
-               call.frames, call.scratch, rule, call.out.stand_ins);
+  const RepresentativeRule rule{call.rule(), call.by_class(), call.params.method == CROWD_NMS_PAPER};
+  launch_after(find_representatives, call, call.grid(ceil_div(capacity, tuning::warp_block / warp_size)),
+               tuning::warp_block, call.frames, call.scratch, rule, call.out.representatives);
   if (call.out.members && call.out.max_survivors)
     launch_after(write_members, call, call.grid(ceil_div(capacity, tuning::warp_block)), tuning::warp_block,
                  call.frames, call.scratch, call.out);

@@ -50,8 +50,8 @@ void launch_staged(const Call& call, Carver carver) {
   launch(call.params.method == CROWD_NMS_GREEDY ? staged::find_rivals : staged::find_dominated,
          shape.home_blocks + shape.blocks);
   launch(staged::resolve, shape.blocks);
-  if (call.out.stand_ins || call.out.members)
-    launch(staged::find_stand_ins, shape.home_blocks);
+  if (call.out.representatives || call.out.members)
+    launch(staged::find_representatives, shape.home_blocks);
   if (call.out.members && call.out.max_survivors)
     launch(staged::write_members, shape.blocks);
 }

@@ -277,7 +277,7 @@ __global__ void scatter(Arguments a);
 __global__ void find_rivals(Arguments a);
 __global__ void find_dominated(Arguments a);
 __global__ void resolve(Arguments a);
-__global__ void find_stand_ins(Arguments a);
+__global__ void find_representatives(Arguments a);
 __global__ void write_members(Arguments a);
 
 }  // namespace crowd::staged

@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(threads) count(Arguments a) {
   }
   if (here)
     slots_of(stage)[i] = valid ? slots : Slots{no_slot, no_slot};
-  if (here && !valid && a.out.stand_ins)
-    a.out.stand_ins[stage.slot + i] = CROWD_NMS_REJECTED;
+  if (here && !valid && a.out.representatives)
+    a.out.representatives[stage.slot + i] = CROWD_NMS_REJECTED;
   __syncthreads();
   for (std::uint32_t c = threadIdx.x; c < a.shape.chunks; c += threads)
     if (in_chunk[c])

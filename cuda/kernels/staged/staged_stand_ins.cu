@@ -60,7 +60,7 @@ __device__ std::uint32_t find_in_list(const Stage& stage, bool look, std::uint32
 
 }  // namespace
 
-__global__ void __launch_bounds__(threads) find_stand_ins(Arguments a) {
+__global__ void __launch_bounds__(threads) find_representatives(Arguments a) {
   await_previous();
   const Stage stage(a, blockIdx.y);
   const std::uint32_t first = blockIdx.x * homes;
@@ -81,8 +81,8 @@ __global__ void __launch_bounds__(threads) find_stand_ins(Arguments a) {
   const bool writes = here && threadIdx.x % lanes == 0;
   if (a.out.members)
     add_one(stage.members(), standing, writes && standing != nobody);
-  if (writes && a.out.stand_ins)
-    a.out.stand_ins[stage.slot + rank_index(mine.key)] =
+  if (writes && a.out.representatives)
+    a.out.representatives[stage.slot + rank_index(mine.key)] =
         standing == nobody ? CROWD_NMS_NONE : rank_index(a.arrays.key[stage.slot + standing]);
 }
 
