@@ -5,7 +5,7 @@
 // survives, the paper's result. The others wait for the fates of theirs (resolve.cuh).
 #pragma once
 
-#include "kernels/direct/reduce_wait.cuh"
+#include "kernels/direct/pending.cuh"
 
 namespace crowd::direct {
 

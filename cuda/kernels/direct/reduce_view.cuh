@@ -95,7 +95,7 @@ __device__ inline Standing standing_when_listed(const Row& row) {
 /// Dynamic shared memory for a frame of up to `capacity` candidates.
 struct Memory {
   std::uint32_t* standing;  ///< by index: Standing::word(); `nobody` and `nemesis` among them
-  Row* waiting;             ///< those whose best rival does not decide about them, as they see it: reduce_wait.cuh
+  Row* waiting;             ///< those whose best rival does not decide about them, as they see it: pending.cuh
   std::uint16_t* ranks;     ///< theirs
   std::uint32_t* members;   ///< by index; takes the place of those who wait
 };

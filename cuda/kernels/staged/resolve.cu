@@ -7,7 +7,7 @@
 // classic greedy decides within the block. So a block is the longest step that anything can cost.
 
 #include "kernels/staged/settle.cuh"
-#include "kernels/staged/staged_window.cuh"
+#include "kernels/staged/window.cuh"
 
 namespace crowd::staged {
 

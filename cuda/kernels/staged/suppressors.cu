@@ -3,7 +3,7 @@
 //
 // The pairs: every candidate looks through its window once. Its place in rank order is found by other blocks meanwhile.
 
-#include "kernels/staged/staged_window.cuh"
+#include "kernels/staged/window.cuh"
 
 namespace crowd::staged {
 

@@ -4,7 +4,7 @@
 // Who stands for whom: the best-ranked survivor in a candidate's window that overlaps it, or the first to do so in the
 // list of survivors, whichever has fewer to look at.
 
-#include "kernels/staged/staged_window.cuh"
+#include "kernels/staged/window.cuh"
 
 namespace crowd::staged {
 
