@@ -14,14 +14,8 @@
 
 namespace crowd {
 
-/// What is known of a candidate so far.
-enum State : std::uint32_t {
-  undecided = 0,
-  kept = 2,  ///< a survivor
-  dead = 3,  ///< a survivor overlaps it
-  invalid = 4,
-  below_threshold = 5,
-};
+/// Whether a candidate counts: crowd/nms.h, "Valid". `absent`: a thread has no candidate.
+enum class Validity : std::uint32_t { valid, absent, invalid, below_threshold };
 
 /// The batch, as kernels see it. Blocks take frame blockIdx.y.
 struct Frames {
@@ -69,14 +63,13 @@ CROWD_HD constexpr std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
 
 /// Scratch arrays of method paper: frames * capacity entries, and sizes of [frames].
 struct Scratch {
-  std::uint64_t* key;    ///< rank_key() of the candidate
-  std::uint32_t* state;  ///< State of the candidate
-  Lists survivors;       ///< by index
+  std::uint64_t* key;   ///< rank_key() of the candidate
+  std::uint32_t* kept;  ///< 1 if the candidate survives, else 0
+  Lists survivors;      ///< by index
   // The survivors in rank order.
   std::uint32_t* ranked_index;
   std::uint64_t* ranked_key;
   float4* ranked_box;
-  std::int32_t* ranked_class;
   std::uint32_t* members;
 };
 
@@ -84,12 +77,11 @@ inline Scratch take_scratch(Carver& carver, std::uint32_t frames, std::uint32_t 
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
   Scratch scratch;
   scratch.key = carver.take<std::uint64_t>(total);
-  scratch.state = carver.take<std::uint32_t>(total);
+  scratch.kept = carver.take<std::uint32_t>(total);
   scratch.survivors = {carver.take<std::uint32_t>(total), carver.take<std::uint32_t>(frames)};
   scratch.ranked_index = carver.take<std::uint32_t>(total);
   scratch.ranked_key = carver.take<std::uint64_t>(total);
   scratch.ranked_box = carver.take<float4>(total);
-  scratch.ranked_class = carver.take<std::int32_t>(total);
   scratch.members = carver.take<std::uint32_t>(total);
   return scratch;
 }
@@ -132,7 +124,7 @@ std::size_t direct_bytes(std::uint32_t frames, std::uint32_t capacity, std::size
 void launch_staged(const Call& call, Carver carver);
 std::size_t staged_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
-/// Algorithms 1 and 2, up to the states. `scratch`: paper_scratch_bytes() of device memory.
+/// Algorithms 1 and 2, up to Scratch::kept. `scratch`: paper_scratch_bytes() of device memory.
 void launch_paper(const Call& call, std::byte* scratch);
 std::size_t paper_scratch_bytes(std::uint64_t side);
 

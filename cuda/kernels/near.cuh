@@ -75,17 +75,17 @@ __device__ inline bool suppresses(const float4& hi, const float4& lo, const Pair
   return sure;
 }
 
-/// Whether a candidate counts: undecided if so, else why not.
-__device__ inline State standing(const float4& box, float score, const PairRule& rule, float score_threshold) {
+/// Whether a candidate counts: Validity::valid if so, else why not.
+__device__ inline Validity validity(const float4& box, float score, const PairRule& rule, float score_threshold) {
   if (score != score || !is_well_formed(as_box(box), rule.overlap.offset))
-    return invalid;
-  return score < score_threshold ? below_threshold : undecided;
+    return Validity::invalid;
+  return score < score_threshold ? Validity::below_threshold : Validity::valid;
 }
 
-/// standing() == undecided, the long way. Not inlined, lest the compiler take it instead of the branch around it.
+/// validity() == Validity::valid, the long way. Not inlined, lest the compiler take it instead of the branch around it.
 static __noinline__ __device__ bool is_counted_if_odd(float4 b, float score, const PairRule& rule,
                                                       float score_threshold) {
-  return standing(b, score, rule, score_threshold) == undecided;
+  return validity(b, score, rule, score_threshold) == Validity::valid;
 }
 
 /// Less than `odd` if both extents of a box are finite and above 0: their bits less one are, of no others. So are all
@@ -95,7 +95,7 @@ __device__ inline std::uint32_t oddness(const float4& b) {
   return max(__float_as_uint(b.z - b.x) - 1, __float_as_uint(b.w - b.y) - 1);
 }
 
-/// standing() == undecided, in few instructions.
+/// validity() == Validity::valid, in few instructions.
 __device__ inline bool is_counted(const float4& b, float score, const PairRule& rule, float score_threshold) {
   const bool high = score >= score_threshold;
   if (rarely(oddness(b) >= odd))

@@ -135,9 +135,9 @@ __device__ void tally_columns(const Arguments& a, Tile& tile, const Job& job) {
 #pragma unroll 1
   for (std::uint32_t i = threadIdx.x; i < job.n; i += blockDim.x) {
     const Raw raw = load(a, job.input + i);
-    const State state = standing(raw.box, raw.score, a.rule, a.score_threshold);
-    if (state != undecided)
-      atomicAdd(state == invalid ? &tile.tally.malformed : &tile.tally.low, 1u);
+    const Validity state = validity(raw.box, raw.score, a.rule, a.score_threshold);
+    if (state != Validity::valid)
+      atomicAdd(state == Validity::invalid ? &tile.tally.malformed : &tile.tally.low, 1u);
   }
 }
 
@@ -148,7 +148,7 @@ __device__ inline unsigned counted_columns(const Arguments& a, const Job& job) {
 #pragma unroll 1
   for (std::uint32_t i = threadIdx.x; i < job.n; i += blockDim.x, bit *= 2) {
     const Raw raw = load(a, job.input + i);
-    if (standing(raw.box, raw.score, a.rule, a.score_threshold) == undecided)
+    if (validity(raw.box, raw.score, a.rule, a.score_threshold) == Validity::valid)
       counted |= bit;
   }
   return counted;

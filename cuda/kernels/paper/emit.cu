@@ -31,36 +31,24 @@ __global__ void write_members(Frames frames, Scratch scratch, CrowdNmsSurvivors 
   out.members[static_cast<std::size_t>(frame) * out.max_survivors + rank] = scratch.members[frames.slot(frame) + rank];
 }
 
-struct RepresentativeRule {
-  OverlapRule overlap;
-  bool by_class;
-  bool paper;
-};
-
 struct Candidate {
   CrowdNmsBox box;
   std::uint64_t key;
-  std::int32_t label;
   bool survives;
 };
 
 // Whether the survivor at `position` stands for the candidate; positions are tried best first.
-__device__ bool stands_for(const Scratch& scratch, std::size_t position, const Candidate& candidate,
-                           const RepresentativeRule& rule) {
+__device__ bool stands_for(const Scratch& scratch, std::size_t position, const Candidate& candidate, float threshold) {
   const std::uint64_t key = scratch.ranked_key[position];
   if (candidate.survives || key <= candidate.key)
     return key == candidate.key;
   const float4 b = scratch.ranked_box[position];
-  const CrowdNmsBox box{b.x, b.y, b.z, b.w};
-  if (rule.paper)
-    return key >> 32 != candidate.key >> 32 && !paper_keeps(candidate.box, box, rule.overlap.threshold);
-  return (!rule.by_class || scratch.ranked_class[position] == candidate.label) &&
-         overlaps(box, candidate.box, rule.overlap);
+  // Equal scores never suppress each other.
+  return key >> 32 != candidate.key >> 32 && !paper_keeps(candidate.box, as_box(b), threshold);
 }
 
 // One warp per candidate tries 32 survivors at a time.
-__global__ void find_representatives(Frames frames, Scratch scratch, RepresentativeRule rule,
-                                     std::uint32_t* representatives) {
+__global__ void find_representatives(Frames frames, Scratch scratch, float threshold, std::uint32_t* representatives) {
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
@@ -73,15 +61,11 @@ __global__ void find_representatives(Frames frames, Scratch scratch, Representat
     return;
   }
   const float4 b = frames.boxes[frames.input(frame) + i];
-  const std::uint32_t state = scratch.state[slot + i];
-  const Candidate candidate{{b.x, b.y, b.z, b.w},
-                            scratch.key[slot + i],
-                            frames.classes ? frames.classes[frames.input(frame) + i] : 0,
-                            state == kept};
+  const Candidate candidate{as_box(b), scratch.key[slot + i], scratch.kept[slot + i] != 0};
   std::uint32_t representative = CROWD_NMS_NONE;
-  const std::uint32_t survivors = state <= dead ? scratch.survivors.size[frame] : 0;
+  const std::uint32_t survivors = scratch.survivors.size[frame];
   for (std::uint32_t base = 0; base < survivors; base += warp_size) {
-    const bool hit = base + lane < survivors && stands_for(scratch, slot + base + lane, candidate, rule);
+    const bool hit = base + lane < survivors && stands_for(scratch, slot + base + lane, candidate, threshold);
     if (const unsigned hits = __ballot_sync(0xffffffffu, hit)) {
       const std::uint32_t rank = base + static_cast<std::uint32_t>(__ffs(static_cast<int>(hits))) - 1;
       representative = scratch.ranked_index[slot + rank];
@@ -106,9 +90,8 @@ void launch_representatives(const Call& call) {
   if (!call.out.representatives && !call.out.members)
     return;
   const std::uint32_t capacity = call.frames.capacity;
-  const RepresentativeRule rule{call.rule(), call.by_class(), call.params.method == CROWD_NMS_PAPER};
   launch_after(find_representatives, call, call.grid(ceil_div(capacity, tuning::warp_block / warp_size)),
-               tuning::warp_block, call.frames, call.scratch, rule, call.out.representatives);
+               tuning::warp_block, call.frames, call.scratch, call.rule().threshold, call.out.representatives);
   if (call.out.members && call.out.max_survivors)
     launch_after(write_members, call, call.grid(ceil_div(capacity, tuning::warp_block)), tuning::warp_block,
                  call.frames, call.scratch, call.out);

@@ -3,7 +3,6 @@
 //
 // Stable compaction, one block per frame, and the reports.
 
-#include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/frames.cuh"
@@ -15,7 +14,6 @@ namespace crowd {
 namespace {
 
 using Scan = cub::BlockScan<std::uint32_t, tuning::frame_block>;
-using Reduce = cub::BlockReduce<std::uint32_t, tuning::frame_block>;
 
 constexpr unsigned items = tuning::frame_items;
 constexpr std::uint32_t stretch = tuning::frame_block * items;
@@ -23,22 +21,16 @@ constexpr std::uint32_t stretch = tuning::frame_block * items;
 __global__ void __launch_bounds__(tuning::frame_block)
     collect(Frames frames, Scratch scratch, CrowdNmsReport* reports, std::uint32_t max_survivors) {
   __shared__ typename Scan::TempStorage temporary;
-  __shared__ typename Reduce::TempStorage reduction;
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t length = frames.size(frame);
   const std::size_t slot = frames.slot(frame);
   std::uint32_t survivors = 0;
-  std::uint32_t malformed = 0;
-  std::uint32_t low = 0;
   for (std::uint32_t base = 0; base < length; base += stretch) {
     std::uint32_t before[items], sum;
     bool stays[items];
     for (unsigned k = 0; k < items; ++k) {
       const std::uint32_t i = base + threadIdx.x * items + k;
-      const std::uint32_t state = i < length ? scratch.state[slot + i] : dead;
-      malformed += state == invalid;
-      low += state == below_threshold;
-      stays[k] = state == kept;
+      stays[k] = i < length && scratch.kept[slot + i];
       before[k] = stays[k];
     }
     Scan(temporary).ExclusiveSum(before, before, sum);
@@ -48,14 +40,12 @@ __global__ void __launch_bounds__(tuning::frame_block)
     survivors += sum;
     __syncthreads();
   }
-  malformed = Reduce(reduction).Sum(malformed);
-  __syncthreads();
-  low = Reduce(reduction).Sum(low);
   if (threadIdx.x == 0) {
     scratch.survivors.size[frame] = survivors;
     const std::uint32_t count = frames.count(frame);
-    reports[frame] = {count, count - length, malformed,
-                      low,   survivors,      survivors > max_survivors ? survivors - max_survivors : 0};
+    // Method paper has no validity test, and no score threshold.
+    reports[frame] = {count, count - length, 0,
+                      0,     survivors,      survivors > max_survivors ? survivors - max_survivors : 0};
   }
 }
 

@@ -60,7 +60,7 @@ __global__ void reduce(Frames frames, Scratch scratch, Slots slots, std::uint32_
     v = __syncthreads_and(v && slots.b[j]);
   }
   if (threadIdx.x == 0 && i < frames.size(frame))
-    scratch.state[frames.slot(frame) + i] = v ? kept : dead;
+    scratch.kept[frames.slot(frame) + i] = static_cast<std::uint32_t>(v != 0);
 }
 
 }  // namespace

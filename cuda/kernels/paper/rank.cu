@@ -20,11 +20,9 @@ constexpr unsigned items_per_block = warps * items_per_warp;
 __device__ void place(const Frames& frames, const Scratch& scratch, std::uint32_t frame, std::uint32_t rank,
                       std::uint32_t i) {
   const std::size_t slot = frames.slot(frame);
-  const std::size_t input = frames.input(frame);
   scratch.ranked_index[slot + rank] = i;
   scratch.ranked_key[slot + rank] = scratch.key[slot + i];
-  scratch.ranked_box[slot + rank] = frames.boxes[input + i];
-  scratch.ranked_class[slot + rank] = frames.classes ? frames.classes[input + i] : 0;
+  scratch.ranked_box[slot + rank] = frames.boxes[frames.input(frame) + i];
   scratch.members[slot + rank] = 0;
 }
 

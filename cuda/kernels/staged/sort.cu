@@ -20,12 +20,12 @@ struct BlockTally {
   std::uint32_t width, height, invalid, below_threshold;
 };
 
-__device__ void add_up(BlockTally& tally, float w, float h, State state) {
-  const bool valid = state == undecided;
+__device__ void add_up(BlockTally& tally, float w, float h, Validity state) {
+  const bool valid = state == Validity::valid;
   const std::uint32_t width = warp_max(valid ? __float_as_uint(w) : 0);
   const std::uint32_t height = warp_max(valid ? __float_as_uint(h) : 0);
-  const auto invalids = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, state == invalid)));
-  const auto belows = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, state == below_threshold)));
+  const auto invalids = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, state == Validity::invalid)));
+  const auto belows = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, state == Validity::below_threshold)));
   if (threadIdx.x % warp_size)
     return;
   atomicMax(&tally.width, width);
@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(threads) count(Arguments a) {
   __syncthreads();
   if (blockIdx.x == 0 && threadIdx.x == 0)
     a.arrays.scale[stage.frame] = scale;
-  const State state = here ? standing(b, score, a.rule, a.score_threshold) : dead;
-  const bool valid = state == undecided;
+  const Validity state = here ? validity(b, score, a.rule, a.score_threshold) : Validity::absent;
+  const bool valid = state == Validity::valid;
   const float offset = a.rule.overlap.offset;
   add_up(total, width(b, offset), height(b, offset), state);
   const std::uint32_t cell = scale.grid.cell(b);
