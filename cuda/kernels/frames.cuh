@@ -52,7 +52,7 @@ __device__ inline CrowdNmsBox as_box(float4 b) {
 }
 
 /// A list of candidates of each frame: entries begin at the frame's slot.
-struct Lists {
+struct PaperLists {
   std::uint32_t* index;
   std::uint32_t* size;
 };
@@ -61,11 +61,11 @@ CROWD_HD constexpr std::uint32_t ceil_div(std::uint32_t a, std::uint32_t b) {
   return a / b + (a % b != 0);
 }
 
-/// Scratch arrays of method paper: frames * capacity entries, and sizes of [frames].
-struct Scratch {
-  std::uint64_t* key;   ///< rank_key() of the candidate
-  std::uint32_t* kept;  ///< 1 if the candidate survives, else 0
-  Lists survivors;      ///< by index
+/// PaperScratch arrays of method paper: frames * capacity entries, and sizes of [frames].
+struct PaperScratch {
+  std::uint64_t* key;    ///< rank_key() of the candidate
+  std::uint32_t* kept;   ///< 1 if the candidate survives, else 0
+  PaperLists survivors;  ///< by index
   // The survivors in rank order.
   std::uint32_t* ranked_index;
   std::uint64_t* ranked_key;
@@ -73,9 +73,9 @@ struct Scratch {
   std::uint32_t* members;
 };
 
-inline Scratch take_scratch(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
+inline PaperScratch take_paper_scratch(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
-  Scratch scratch;
+  PaperScratch scratch;
   scratch.key = carver.take<std::uint64_t>(total);
   scratch.kept = carver.take<std::uint32_t>(total);
   scratch.survivors = {carver.take<std::uint32_t>(total), carver.take<std::uint32_t>(frames)};
@@ -92,7 +92,7 @@ struct Call {
   Frames frames;
   std::uint32_t frame_count;
   CrowdNmsSurvivors out;
-  Scratch scratch;  ///< of method paper alone
+  PaperScratch scratch;  ///< of method paper alone
   cudaStream_t stream;
   mutable cudaError_t error = cudaSuccess;  ///< of the first launch that failed
 
@@ -124,13 +124,13 @@ std::size_t direct_bytes(std::uint32_t frames, std::uint32_t capacity, std::size
 void launch_staged(const Call& call, Carver carver);
 std::size_t staged_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
-/// Algorithms 1 and 2, up to Scratch::kept. `scratch`: paper_scratch_bytes() of device memory.
+/// Algorithms 1 and 2, up to PaperScratch::kept. `scratch`: paper_scratch_bytes() of device memory.
 void launch_paper(const Call& call, std::byte* scratch);
 std::size_t paper_scratch_bytes(std::uint64_t side);
 
 // What method paper goes on with.
 
-/// Lists the kept candidates and writes the reports.
+/// PaperLists the kept candidates and writes the reports.
 void launch_collect(const Call& call);
 /// Writes the survivors in rank order to the ranked arrays.
 void launch_rank(const Call& call);

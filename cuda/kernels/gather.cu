@@ -52,7 +52,7 @@ __device__ void add_sizes(const Gather& call, std::uint32_t frame, const CrowdNm
 }
 
 __global__ void __launch_bounds__(gather_threads) gather_survivors(Gather call) {
-  await_previous();
+  pdl_wait();
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t rank = blockIdx.x * gather_threads + threadIdx.x;
   const CrowdNmsReport report = call.survivors.reports[frame];
@@ -119,7 +119,7 @@ CrowdNmsStatus crowd_nms_cuda_gather(const CrowdNmsCandidates* candidates, const
   Call call{};
   call.stream = stream;
   const std::uint32_t blocks = ceil_div(survivors->max_survivors, gather_threads);
-  launch_early(gather_survivors, call, {{blocks ? blocks : 1, candidates->frames, 1}, gather_threads},
-               Gather{frames, candidates->frames, *survivors, *gathered});
+  launch_pdl(gather_survivors, call, {{blocks ? blocks : 1, candidates->frames, 1}, gather_threads},
+             Gather{frames, candidates->frames, *survivors, *gathered});
   return status_of(call, "launching the gathering of survivors");
 }

@@ -24,27 +24,28 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;
   /// Most that the kernel is ever launched with: what is granted to a kernel is the same for all threads that launch
   /// it.
-  std::size_t most_shared_bytes = 0;
+  std::size_t max_shared_bytes = 0;
   unsigned cluster = 1;  ///< blocks, where there are clusters
 };
 
 /// Until here a kernel runs beside the one before it in the stream, from here on the next may run beside this one. So
 /// what comes before may read what the kernel before the last has written. Every thread has to come by.
-__device__ inline void await_previous() {
+__device__ inline void pdl_wait() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
 
-/// Launches a kernel that calls await_previous().
-template <typename Arguments>
-void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape& shape, const Arguments& arguments) {
+/// Launches a kernel that calls pdl_wait().
+template <typename KernelArguments>
+void launch_pdl(void (*kernel)(KernelArguments), const Call& call, const LaunchShape& shape,
+                const KernelArguments& arguments) {
   constexpr std::size_t granted = 48 << 10;
   const Device device = current_device();
-  if (shape.most_shared_bytes > granted)
+  if (shape.max_shared_bytes > granted)
     call.note(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shape.most_shared_bytes)));
+                                   static_cast<int>(shape.max_shared_bytes)));
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;
   config.blockDim = {shape.threads, 1, 1};
@@ -67,9 +68,9 @@ void launch_early(void (*kernel)(Arguments), const Call& call, const LaunchShape
 CrowdNmsStatus status_of(const Call& call, const char* what);
 
 /// Launches a kernel after the one before it.
-template <typename... Parameters, typename... Arguments>
+template <typename... Parameters, typename... KernelArguments>
 void launch_after(void (*kernel)(Parameters...), const Call& call, dim3 grid, dim3 block,
-                  const Arguments&... arguments) {
+                  const KernelArguments&... arguments) {
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = block;

@@ -20,20 +20,20 @@ struct PairRule {
   float reach;       ///< centres of overlapping boxes are at most reach * the width of either apart, in y the height
   float pair_reach;  ///< and pair_reach * the sum of both
   bool by_class;
-  bool apart_too;  ///< ratio 0 counts as overlap: boxes that do not meet are to be tested too
+  bool disjoint_too;  ///< ratio 0 counts as overlap: boxes that do not meet are to be tested too
 };
 
 /// Guard band of the test without division: 8 units of rounding to either side of the threshold.
 constexpr float guard = 8.0f / (1 << 24);
 /// Products below this may have lost digits to underflow: too small for the argument with relative errors.
 constexpr float tiny_area = 1e-30f;
-constexpr float least_threshold = 1e-5f;
+constexpr float min_threshold = 1e-5f;
 
 /// With IoU > t the overlap along an axis is more than t / (1 + t) of the sum of the extents: centres are less than
 /// this part of the sum apart. One half where the metric bounds nothing: the boxes meet.
 inline float pair_reach_of(const OverlapRule& rule) {
   const float t = rule.threshold * (1.0f - 1e-5f);
-  if (rule.metric != CROWD_NMS_IOU || rule.threshold < least_threshold)
+  if (rule.metric != CROWD_NMS_IOU || rule.threshold < min_threshold)
     return 0.5f;
   return 0.5f * (1.0f - t) / (1.0f + t);
 }
@@ -42,16 +42,16 @@ inline float pair_reach_of(const OverlapRule& rule) {
 /// where the metric bounds nothing.
 inline float reach_of(const OverlapRule& rule) {
   const float t = rule.threshold * (1.0f - 1e-5f);
-  if (rule.metric != CROWD_NMS_IOU || rule.threshold < least_threshold)
+  if (rule.metric != CROWD_NMS_IOU || rule.threshold < min_threshold)
     return INFINITY;
   return 0.5f * (1.0f - t) / t;
 }
 
 inline PairRule pair_rule(const OverlapRule& rule, bool by_class) {
-  const bool minute = rule.threshold < tiny_area;
+  const bool tiny_threshold = rule.threshold < tiny_area;
   return {rule,
-          minute ? tiny_area : rule.threshold * (1.0f + guard),
-          minute ? 0.0f : rule.threshold * (1.0f - guard),
+          tiny_threshold ? tiny_area : rule.threshold * (1.0f + guard),
+          tiny_threshold ? 0.0f : rule.threshold * (1.0f - guard),
           reach_of(rule),
           pair_reach_of(rule),
           by_class,
@@ -65,12 +65,12 @@ __device__ inline bool suppresses(const float4& hi, const float4& lo, const Pair
   const float w = fminf(hi.z, lo.z) - fmaxf(hi.x, lo.x) + offset;
   const float h = fminf(hi.w, lo.w) - fmaxf(hi.y, lo.y) + offset;
   if (!((w > 0) & (h > 0)))
-    return rule.apart_too && overlaps(as_box(hi), as_box(lo), rule.overlap);
+    return rule.disjoint_too && overlaps(as_box(hi), as_box(lo), rule.overlap);
   const float inter = w * h;
-  const float over = denominator(rule.overlap.metric, area(as_box(hi), offset), area(as_box(lo), offset), inter);
+  const float divisor = denominator(rule.overlap.metric, area(as_box(hi), offset), area(as_box(lo), offset), inter);
   // The small constant sends everything that underflow may have touched to the formula.
-  const bool sure = inter > __fmaf_rn(rule.sure, over, 1e-37f);
-  if (rarely(!sure & !(inter < __fmaf_rn(rule.sure_not, over, -1e-37f))))
+  const bool sure = inter > __fmaf_rn(rule.sure, divisor, 1e-37f);
+  if (unlikely(!sure & !(inter < __fmaf_rn(rule.sure_not, divisor, -1e-37f))))
     return overlaps(as_box(hi), as_box(lo), rule.overlap);
   return sure;
 }
@@ -83,23 +83,22 @@ __device__ inline Validity validity(const float4& box, float score, const PairRu
 }
 
 /// validity() == Validity::valid, the long way. Not inlined, lest the compiler take it instead of the branch around it.
-static __noinline__ __device__ bool is_counted_if_odd(float4 b, float score, const PairRule& rule,
-                                                      float score_threshold) {
+static __noinline__ __device__ bool is_valid_exact(float4 b, float score, const PairRule& rule, float score_threshold) {
   return validity(b, score, rule, score_threshold) == Validity::valid;
 }
 
-/// Less than `odd` if both extents of a box are finite and above 0: their bits less one are, of no others. So are all
-/// well-formed boxes but giants and, where there is an offset, those without extent.
-constexpr std::uint32_t odd = 0x7f7fffff;
-__device__ inline std::uint32_t oddness(const float4& b) {
+/// Less than `unusual_extent` if both extents of a box are finite and above 0: their bits less one are, of no others.
+/// So are all well-formed boxes but giants and, where there is an offset, those without extent.
+constexpr std::uint32_t unusual_extent = 0x7f7fffff;
+__device__ inline std::uint32_t extent_code(const float4& b) {
   return max(__float_as_uint(b.z - b.x) - 1, __float_as_uint(b.w - b.y) - 1);
 }
 
 /// validity() == Validity::valid, in few instructions.
-__device__ inline bool is_counted(const float4& b, float score, const PairRule& rule, float score_threshold) {
+__device__ inline bool is_valid(const float4& b, float score, const PairRule& rule, float score_threshold) {
   const bool high = score >= score_threshold;
-  if (rarely(oddness(b) >= odd))
-    return is_counted_if_odd(b, score, rule, score_threshold);
+  if (unlikely(extent_code(b) >= unusual_extent))
+    return is_valid_exact(b, score, rule, score_threshold);
   return high;
 }
 
@@ -112,12 +111,12 @@ struct Candidate {
 };
 
 /// Whether `other` is better-ranked, of the same class and overlaps `mine`.
-__device__ inline bool beats(const Candidate& other, const Candidate& mine, const PairRule& rule) {
+__device__ inline bool suppresses(const Candidate& other, const Candidate& mine, const PairRule& rule) {
   const bool better = other.key > mine.key || (other.key == mine.key && other.index < mine.index);
   return better && (!rule.by_class || other.label == mine.label) && suppresses(other.box, mine.box, rule);
 }
 
-/// Widest and highest box of a frame; non-negative floats, so that their bits order as they do.
+/// Widest and highest_bit box of a frame; non-negative floats, so that their bits order as they do.
 struct Largest {
   float width, height;
 };
@@ -155,7 +154,7 @@ struct Grid {
 };
 
 /// Consecutive cells along one axis, unwrapped.
-struct Stretch {
+struct IndexRange {
   int first;
   std::uint32_t count;
 };
@@ -167,36 +166,36 @@ __device__ inline float with_slack(float distance, float centre) {
 }
 
 /// The cells along one axis from that of `from` to that of `to`.
-__device__ inline Stretch stretch_between(float from, float to, float per, std::uint32_t cells) {
+__device__ inline IndexRange range_between(float from, float to, float per, std::uint32_t cells) {
   const int first = Grid::along(from, per);
   const std::uint32_t span = static_cast<std::uint32_t>(Grid::along(to, per)) - static_cast<std::uint32_t>(first);
   return {first, span < cells - 1 ? span + 1 : cells};
 }
 
-/// The cells along one axis that the centre of a box overlapping [from, to] can lie in. `most` bounds the extent of
-/// any box along the axis.
-__device__ inline Stretch stretch(float from, float to, float extent, float reach, float pair_reach, float most,
-                                  float per, std::uint32_t cells) {
+/// The cells along one axis that the centre of a box overlapping [from, to] can lie in. `max_extent` bounds the extent
+/// of any box along the axis.
+__device__ inline IndexRange reachable(float from, float to, float extent, float reach, float pair_reach,
+                                       float max_extent, float per, std::uint32_t cells) {
   const float centre = Grid::centre(from, to);
-  const float far = with_slack(fminf(reach * extent, pair_reach * extent + pair_reach * most), centre);
-  return stretch_between(centre - far, centre + far, per, cells);
+  const float far = with_slack(fminf(reach * extent, pair_reach * extent + pair_reach * max_extent), centre);
+  return range_between(centre - far, centre + far, per, cells);
 }
 
 /// Cells that hold every box overlapping a given one.
 struct Window {
-  Stretch x, y;
+  IndexRange x, y;
 };
 
 __device__ inline Window window(const float4& b, const Grid& grid, const PairRule& rule, const Largest& largest) {
-  if (rule.apart_too)
+  if (rule.disjoint_too)
     return {{0, grid.columns}, {0, grid.rows}};
   const float w = width(b, rule.overlap.offset);
   const float h = height(b, rule.overlap.offset);
   const bool tiny = w * h < tiny_area;
   const float reach = tiny ? INFINITY : rule.reach;
   const float pair_reach = tiny ? 0.5f : rule.pair_reach;
-  return {stretch(b.x, b.z, w, reach, pair_reach, largest.width, grid.per_x, grid.columns),
-          stretch(b.y, b.w, h, reach, pair_reach, largest.height, grid.per_y, grid.rows)};
+  return {reachable(b.x, b.z, w, reach, pair_reach, largest.width, grid.per_x, grid.columns),
+          reachable(b.y, b.w, h, reach, pair_reach, largest.height, grid.per_y, grid.rows)};
 }
 
 /// Bins of scores, best first: candidates of a better bin rank better. Scores that many share, as those of quantized
@@ -253,7 +252,7 @@ __device__ inline std::uint32_t sample(std::uint32_t n) {
 }
 
 /// Sampled scores that have to be the same to make a plateau.
-constexpr unsigned least_shared = 4;
+constexpr unsigned min_shared = 4;
 
 /// Chooses bins from 32 of the frame's n scores, from `input` on. For a whole warp; the same on every warp that asks.
 __device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t input, std::uint32_t n,
@@ -261,18 +260,18 @@ __device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t inp
   const float score = n ? frames.scores[input + sample(n)] : NAN;
   const bool finite = fabsf(score) < INFINITY;
   const std::uint32_t key = score_key(score);
-  const std::uint32_t least_key = warp_min(finite ? key : ~0u);
+  const std::uint32_t min_key = warp_min(finite ? key : ~0u);
   const std::uint32_t best_key = warp_max(finite ? key : 0);
   const float best = best_key ? key_score(best_key) : 0.0f;
-  const float range = least_key < best_key ? best - key_score(least_key) : 0.0f;
+  const float range = min_key < best_key ? best - key_score(min_key) : 0.0f;
   const auto alike = static_cast<std::uint32_t>(__popc(__match_any_sync(all_lanes, key)));
-  const std::uint32_t most = warp_max(finite ? alike : 0);
-  const unsigned holders = __ballot_sync(all_lanes, finite && alike == most && most >= least_shared);
+  const std::uint32_t max_alike = warp_max(finite ? alike : 0);
+  const unsigned holders = __ballot_sync(all_lanes, finite && alike == max_alike && max_alike >= min_shared);
   const float common = __shfl_sync(all_lanes, score, holders ? __ffs(static_cast<int>(holders)) - 1 : 0);
   ScoreBins scale;
   // Scores beyond the sampled ones get an eighth of the range on either side before they share a bin.
   scale.best = best + range / 8;
-  scale.plateau = holders ? (bins - 2) * most / 32 : 0;
+  scale.plateau = holders ? (bins - 2) * max_alike / 32 : 0;
   scale.slope = bins - scale.plateau - 1;
   scale.per_unit = range > 0 ? __fdividef(static_cast<float>(scale.slope), range * 1.25f) : 0.0f;
   scale.shared = holders ? common : NAN;

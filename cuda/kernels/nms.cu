@@ -95,7 +95,7 @@ std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, 
   if (params.method != CROWD_NMS_PAPER)
     return std::max(direct_bytes(frames, capacity, alignment), staged_bytes(frames, capacity, alignment));
   Carver carver(nullptr, alignment);
-  take_scratch(carver, frames, capacity);
+  take_paper_scratch(carver, frames, capacity);
   return carver.bytes() + paper_scratch_bytes(paper_side(params, capacity));
 }
 
@@ -125,7 +125,7 @@ std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, 
                      candidates->counts,
                      capacity,
                      side < capacity ? side : capacity};
-  const Scratch scratch = paper ? take_scratch(carver, frames, capacity) : Scratch{};
+  const PaperScratch scratch = paper ? take_paper_scratch(carver, frames, capacity) : PaperScratch{};
   const Call call{*params, batch, frames, *survivors, scratch, stream};
   if (paper)
     launch_paper_method(call, static_cast<std::byte*>(workspace) + carver.bytes());

@@ -12,13 +12,13 @@ namespace crowd {
 constexpr unsigned all_lanes = 0xffffffffu;
 
 /// A condition for which code can be out of the way: a warp waits for instructions after each jump.
-__device__ inline bool rarely(bool condition) {
+__device__ inline bool unlikely(bool condition) {
   return __builtin_expect(condition, false);
 }
 
 /// Works a value out here, where there is time, and not later.
 template <typename T>
-__device__ T at_hand(T value) {
+__device__ T materialize(T value) {
   static_assert(sizeof(T) == sizeof(std::uint64_t) || sizeof(T) == sizeof(std::uint32_t));
 #ifdef __CUDA_ARCH__
   if constexpr (sizeof(T) == sizeof(std::uint64_t))
@@ -31,21 +31,21 @@ __device__ T at_hand(T value) {
 
 /// The same for an address in global memory, which the compiler goes on to know that it is.
 template <typename T>
-__device__ T* at_hand(T* global) {
+__device__ T* materialize(T* global) {
 #ifdef __CUDA_ARCH__
-  return static_cast<T*>(__cvta_global_to_generic(at_hand(__cvta_generic_to_global(global))));
+  return static_cast<T*>(__cvta_global_to_generic(materialize(__cvta_generic_to_global(global))));
 #else
   return global;
 #endif
 }
 
 /// Loads from shared memory here, and not behind the next branch.
-__device__ inline std::uint32_t load_here(const std::uint32_t& shared) {
+__device__ inline std::uint32_t load_volatile(const std::uint32_t& shared) {
   return *static_cast<const volatile std::uint32_t*>(&shared);
 }
 
 /// blockIdx.x, read by itself: lest the compiler keep it in a register until it is asked for again.
-__device__ inline std::uint32_t block_for_now() {
+__device__ inline std::uint32_t read_block_index() {
 #ifdef __CUDA_ARCH__
   std::uint32_t block;
   asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
@@ -56,7 +56,7 @@ __device__ inline std::uint32_t block_for_now() {
 }
 
 /// The first `count` bits of 32, which may be more.
-__device__ inline std::uint32_t lowest(std::uint32_t count) {
+__device__ inline std::uint32_t low_bits(std::uint32_t count) {
 #ifdef __CUDA_ARCH__
   std::uint32_t bits;
   asm("bmsk.clamp.b32 %0, 0, %1;" : "=r"(bits) : "r"(count));
@@ -66,8 +66,8 @@ __device__ inline std::uint32_t lowest(std::uint32_t count) {
 #endif
 }
 
-/// The number of the highest bit, of which there is one.
-__device__ inline std::uint32_t highest(std::uint32_t bits) {
+/// The number of the highest_bit bit, of which there is one.
+__device__ inline std::uint32_t highest_bit(std::uint32_t bits) {
   return 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(bits)));
 }
 

@@ -15,19 +15,19 @@ namespace {
 constexpr unsigned threads_max = 1024;
 
 template <typename Plan>
-__global__ void __launch_bounds__(threads_max, 1) map(Arguments a) {
+__global__ void __launch_bounds__(threads_max, 1) map(DirectArguments a) {
   __shared__ Tile<Plan> tile;
   const std::uint32_t frame = blockIdx.y;
   // Before shared memory is cleared: instructions are moved across the wait, but not across loops.
-  const std::uint32_t first = at_hand(blockIdx.x * a.tile);
+  const std::uint32_t first = materialize(blockIdx.x * a.tile);
   Found to = a.arrays.of(frame, a.frames.slot(frame));
-  to.rows = at_hand(to.rows);
-  to.lists = at_hand(to.lists + list_vectors(first));
+  to.rows = materialize(to.rows);
+  to.lists = materialize(to.lists + list_vectors(first));
   clear(tile);
   Extent extent(a.frames, frame);
-  std::uint32_t rows = at_hand(min(a.tile, extent.n - first));
+  std::uint32_t rows = materialize(min(a.tile, extent.n - first));
   __syncthreads();
-  await_previous();
+  pdl_wait();
   if (extent.on_device) {
     extent.load(a.frames, frame);
     if (first >= extent.n) {
@@ -42,17 +42,17 @@ __global__ void __launch_bounds__(threads_max, 1) map(Arguments a) {
 }
 
 template <bool bounded, unsigned words, unsigned items>
-void launch(const Call& call, const Arguments& arguments) {
+void launch(const Call& call, const DirectArguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;
   // Each word of rows has a warp of its own: Results.
   const unsigned warps = std::max(ceil_div(ceil_div(capacity, items), 32), words);
-  launch_early(map<Plan<bounded, words, items, threads_max / 32>>, call,
-               {call.grid(ceil_div(capacity, arguments.tile)), 32 * warps}, arguments);
+  launch_pdl(map<Plan<bounded, words, items, threads_max / 32>>, call,
+             {call.grid(ceil_div(capacity, arguments.tile)), 32 * warps}, arguments);
 }
 
 /// The fewer columns a thread has, the sooner a block is done; where blocks share a multiprocessor, the most do best.
 template <bool bounded>
-void launch(const Call& call, const Arguments& arguments) {
+void launch(const Call& call, const DirectArguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;
   if (arguments.tile > 32)
     launch<bounded, words_max, 4>(call, arguments);
@@ -66,7 +66,7 @@ void launch(const Call& call, const Arguments& arguments) {
 
 }  // namespace
 
-void launch_map(const Call& call, const Arguments& arguments) {
+void launch_map(const Call& call, const DirectArguments& arguments) {
   if (bounded(arguments.rule))
     launch<true>(call, arguments);
   else

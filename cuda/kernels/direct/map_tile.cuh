@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The map of a tile of rows by one block, against all of the frame's columns. A row leaves a bit in each strip of the
-// plane, upright and level ones, that a rival's centre can lie in. A column finds the rows near it by the bits of its
-// two strips. A binary search for its score among those of the rows says which rows it ranks better than, and counts
+// The map of a tile of rows by one block, against all of the frame's columns. A row leaves a bit in each bin of the
+// plane, upright and level ones, that a suppressor's centre can lie in. A column finds the rows near it by the bits of
+// its two bins. A binary search for its score among those of the rows says which rows it ranks better than, and counts
 // for their ranks. The few pairs that are left are queued, and tested by a thread each.
 #pragma once
 
@@ -51,23 +51,24 @@ __device__ void count_better(Tile& tile, const Columns<items, Tile::bounded>& co
     at[k].count();
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      near[k][w] = lowest(below > 32 * w ? below - 32 * w : 0);
+      near[k][w] = low_bits(below > 32 * w ? below - 32 * w : 0);
   }
 }
 
 /// Takes down that column `i` beats the row at `place`.
 template <typename Tile>
-__device__ void add_rival(const Arguments& a, Tile& tile, const Job& job, std::uint32_t place, std::uint32_t i) {
-  const std::uint32_t number = atomicAdd(&tile.rivals[place], 1u);
+__device__ void add_suppressor(const DirectArguments& a, Tile& tile, const Job& job, std::uint32_t place,
+                               std::uint32_t i) {
+  const std::uint32_t number = atomicAdd(&tile.suppressors[place], 1u);
   const std::uint32_t key = number_key(a.frames.scores[job.input + i]);
   atomicMax(&tile.best[place], key / capacity_max * capacity_max + (capacity_max - 1 - i));
-  if (number < rivals_max)
+  if (number < suppressors_max)
     tile.list[place][number] = static_cast<std::uint16_t>(i * list_unit);
-  if (rarely(number >= list_share * list_step))
+  if (unlikely(number >= list_share * list_step))
     tile.crowded = 1;
   // More than the list holds: but for the best, there is nothing to be learned any more.
-  if (a.first_rival || number >= rivals_max)
-    atomicMax(&tile.least[place], a.first_rival ? ~0u : key);
+  if (a.existence_only || number >= suppressors_max)
+    atomicMax(&tile.min_key[place], a.existence_only ? ~0u : key);
 }
 
 /// Whether column `i` ranks better than the row `r` at `place`, with which it was queued: of the tile's own columns
@@ -80,52 +81,52 @@ __device__ bool is_better(const Tile& tile, const Job& job, std::uint32_t place,
 
 /// Whether column `i` beats the row at `place`, which is near it; if so, takes that down.
 template <typename Tile>
-__device__ void test_pair(const Arguments& a, Tile& tile, const Job& job, std::uint32_t place, std::uint32_t i) {
+__device__ void test_pair(const DirectArguments& a, Tile& tile, const Job& job, std::uint32_t place, std::uint32_t i) {
   const std::uint32_t r = tile.row_at[place];
   const float4 column = a.frames.boxes[job.input + i];
   const float4 row = tile.box[r];
   PairRule rule = a.rule;
   if (Tile::bounded) {
     rule.overlap.metric = CROWD_NMS_IOU;
-    rule.apart_too = false;
+    rule.disjoint_too = false;
   }
   if (suppresses(column, row, rule) && is_better(tile, job, place, r, i) &&
       (!rule.by_class || a.frames.classes[job.input + i] == tile.label[r]))
-    add_rival(a, tile, job, place, i);
+    add_suppressor(a, tile, job, place, i);
 }
 
 /// Tests the pairs in the queue.
 template <typename Tile>
-__device__ void test_pairs(const Arguments& a, Tile& tile, const Job& job, std::uint32_t count) {
+__device__ void test_pairs(const DirectArguments& a, Tile& tile, const Job& job, std::uint32_t count) {
   for (std::uint32_t q = threadIdx.x; q < count; q += blockDim.x) {
     const Pair pair = tile.queue[q];
     test_pair(a, tile, job, pair.place(), pair.column());
   }
 }
 
-/// The rows of a word that have marked any of these strips.
-__device__ inline std::uint32_t marked(const std::uint32_t* near, const Stretch& stretch) {
+/// The rows of a word that have marked any of these bins.
+__device__ inline std::uint32_t marked(const std::uint32_t* near, const IndexRange& bin_range) {
   std::uint32_t rows = 0;
-  for (std::uint32_t k = 0; k < stretch.count; ++k)
-    rows |= near[(static_cast<std::uint32_t>(stretch.first) + k) % strip_count];
+  for (std::uint32_t k = 0; k < bin_range.count; ++k)
+    rows |= near[(static_cast<std::uint32_t>(bin_range.first) + k) % axis_bins];
   return rows;
 }
 
 /// Drops the rows of each word that a column cannot beat, going by where it lies.
 template <typename Tile>
-__device__ void drop_far(const Tile& tile, const Strips<Tile::bounded>& strips, std::uint32_t (&rows)[Tile::words]) {
+__device__ void drop_far(const Tile& tile, const AxisBins<Tile::bounded>& bins, std::uint32_t (&rows)[Tile::words]) {
   if constexpr (Tile::bounded) {
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      rows[w] &= strip_word(tile.near[0][w], strips.x);
+      rows[w] &= bin_word(tile.near[0][w], bins.x);
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      if (rows[w])  // of few lanes, whose words share fewer banks
-        rows[w] &= strip_word(tile.near[1][w], strips.y);
+      if (rows[w])  // of few lanes, lane words share fewer banks
+        rows[w] &= bin_word(tile.near[1][w], bins.y);
   } else {
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      rows[w] &= marked(tile.near[0][w], strips.x) & marked(tile.near[1][w], strips.y);
+      rows[w] &= marked(tile.near[0][w], bins.x) & marked(tile.near[1][w], bins.y);
   }
 }
 
@@ -137,10 +138,10 @@ __device__ void drop_settled(const Tile& tile, const Columns<items, Tile::bounde
   for (unsigned w = 0; w < Tile::words; ++w)
 #pragma unroll 1
     for (unsigned r = 0; r < 32; ++r) {
-      const std::uint32_t least = tile.least[32 * w + r];
+      const std::uint32_t min_key = tile.min_key[32 * w + r];
 #pragma unroll
       for (unsigned k = 0; k < items; ++k)
-        near[k][w] &= ~(static_cast<unsigned>(columns.key[k] < least) << r);
+        near[k][w] &= ~(static_cast<unsigned>(columns.key[k] < min_key) << r);
     }
 }
 
@@ -166,7 +167,7 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
   SharedWords to = begin;
   to += pair_words * place;
   // Most columns have two rows near them at most: no loop for these.
-  if (!rarely(place + own > Tile::queue_room))
+  if (!unlikely(place + own > Tile::queue_room))
 #pragma unroll
     for (unsigned row = 0; row < 2; ++row) {
       std::uint32_t left = 0;
@@ -190,17 +191,18 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
 
 /// Finds the pairs of columns with rows near them, and tests them.
 template <typename Tile, unsigned items>
-__device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job,
-                            const Columns<items, Tile::bounded>& columns, std::uint32_t (&near)[items][Tile::words]) {
+__device__ void find_suppressors(const DirectArguments& a, Tile& tile, const Job& job,
+                                 const Columns<items, Tile::bounded>& columns,
+                                 std::uint32_t (&near)[items][Tile::words]) {
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    drop_far(tile, columns.strips[k], near[k]);
+    drop_far(tile, columns.bins[k], near[k]);
   for (;;) {
     queue_pairs<Tile, items>(tile, near);
     __syncthreads();
     const std::uint32_t queued = tile.queued;
     test_pairs(a, tile, job, min(queued, Tile::queue_room));
-    if (!rarely(queued > Tile::queue_room))
+    if (!unlikely(queued > Tile::queue_room))
       return;
     __syncthreads();
     if (threadIdx.x == 0)
@@ -210,10 +212,11 @@ __device__ void find_rivals(const Arguments& a, Tile& tile, const Job& job,
   }
 }
 
-/// Finds the rivals of one row or more, and how many candidates rank better, and writes that: rows by rank, and lists
-/// from the tile's first on. The tile is clear. Calls `wait` before anything is written.
+/// Finds the suppressors of one row or more, and how many candidates rank better, and writes that: rows by rank, and
+/// lists from the tile's first on. The tile is clear. Calls `wait` before anything is written.
 template <typename Plan, typename Function>
-__device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job, const Found& to, const Function& wait) {
+__device__ void map_tile(const DirectArguments& a, Tile<Plan>& tile, const Job& job, const Found& to,
+                         const Function& wait) {
   constexpr unsigned items = Plan::items;
   constexpr unsigned tasks = row_tasks<Tile<Plan>>;
   const unsigned warp = threadIdx.x / 32;
@@ -231,12 +234,12 @@ __device__ void map_tile(const Arguments& a, Tile<Plan>& tile, const Job& job, c
   __syncthreads();
   std::uint32_t near[items][Tile<Plan>::words];
   count_better(tile, columns, near);
-  find_rivals(a, tile, job, columns, near);
+  find_suppressors(a, tile, job, columns, near);
   const Results<Tile<Plan>> results(tile, job);
   __syncthreads();
   wait();
   results.write(a, tile, job, to);
-  write_tally(a, tile, job, to);
+  write_rejected(a, tile, job, to);
 }
 
 }  // namespace crowd::direct

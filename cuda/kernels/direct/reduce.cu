@@ -16,28 +16,28 @@ namespace direct {
 namespace {
 
 template <bool greedy, unsigned items>
-__global__ void __launch_bounds__(1024, 1) reduce(Arguments a) {
+__global__ void __launch_bounds__(1024, 1) reduce(DirectArguments a) {
   extern __shared__ uint4 memory[];
-  __shared__ Verdicts shared;
+  __shared__ ReduceShared shared;
   const std::uint32_t frame = blockIdx.x;
   // Before shared memory is cleared, as in the map. `frame` is read after the wait.
-  const std::uint32_t early = block_for_now();
-  const Row* const first = at_hand(a.arrays.of(early, a.frames.slot(early)).rows + Mine<items>::rank(0));
+  const std::uint32_t early = read_block_index();
+  const Row* const first = materialize(a.arrays.of(early, a.frames.slot(early)).rows + Mine<items>::rank(0));
   clear(carve(memory, a.frames.capacity), shared, a.frames.capacity);
   __syncthreads();
-  await_previous();
+  pdl_wait();
   reduce_frame<greedy, items>({a, shared, carve(memory, a.frames.capacity), frame, a.frames.size(frame),
                                a.frames.input(frame), a.arrays.of(frame, a.frames.slot(frame))},
                               first);
 }
 
-Arrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
+DirectArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
-  return {{carver.take<Row>(total), carver.take<uint4>(list_vectors(total)), carver.take<Tally>(frames)}};
+  return {{carver.take<Row>(total), carver.take<uint4>(list_vectors(total)), carver.take<RejectedCounts>(frames)}};
 }
 
 /// Rows a block of the map: as few as it takes to have all multiprocessors at work. One of them is left to the reduce
-/// of a single frame, where it starts early (launch_early()).
+/// of a single frame, where it starts early (launch_pdl()).
 unsigned tile_for(const Call& call, const Device& device) {
   const std::uint64_t rows = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
   const bool leave_one = device.hopper && call.frame_count == 1 && device.processors > 1;
@@ -46,20 +46,20 @@ unsigned tile_for(const Call& call, const Device& device) {
 }
 
 template <unsigned items>
-void launch(const Call& call, const Arguments& arguments) {
+void launch(const Call& call, const DirectArguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;
-  launch_early(call.params.method == CROWD_NMS_GREEDY ? reduce<true, items> : reduce<false, items>, call,
-               {{call.frame_count, 1, 1},
-                ceil_div(ceil_div(capacity, items), 32) * 32,
-                memory_bytes(capacity),
-                memory_bytes(capacity_max)},
-               arguments);
+  launch_pdl(call.params.method == CROWD_NMS_GREEDY ? reduce<true, items> : reduce<false, items>, call,
+             {{call.frame_count, 1, 1},
+              ceil_div(ceil_div(capacity, items), 32) * 32,
+              memory_bytes(capacity),
+              memory_bytes(capacity_max)},
+             arguments);
 }
 
 }  // namespace
 
 /// The fewer candidates a thread has, the sooner it is done.
-void launch_reduce(const Call& call, const Arguments& arguments) {
+void launch_reduce(const Call& call, const DirectArguments& arguments) {
   if (call.frames.capacity <= 1024)
     launch<1>(call, arguments);
   else if (call.frames.capacity <= 2048)
@@ -82,7 +82,7 @@ bool launch_direct(const Call& call, Carver carver) {
   if (!capacity || capacity > direct::capacity_max)
     return false;
   const Device device = current_device();
-  const direct::Arguments arguments{
+  const direct::DirectArguments arguments{
       call.frames,
       direct::take_arrays(carver, call.frame_count, capacity),
       call.out,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The reduce of a frame by one block: from the rows of the map to survivors in rank order. A candidate without rivals
-// survives, the paper's result. The others wait for the fates of theirs (resolve.cuh).
+// The reduce of a frame by one block: from the rows of the map to survivors in rank order. A candidate without
+// suppressors survives, the paper's result. The others wait for the fates of theirs (resolve.cuh).
 #pragma once
 
 #include "kernels/direct/pending.cuh"
@@ -49,7 +49,7 @@ __device__ unsigned choose(const Mine<items>& mine, const Predicate& is_chosen) 
   return chosen;
 }
 
-/// The lanes of a warp whose candidates are `chosen`, for each item. Returns how many candidates that are.
+/// The lanes of a warp lane candidates are `chosen`, for each item. Returns how many candidates that are.
 template <unsigned items>
 __device__ std::uint32_t count_chosen(unsigned chosen, unsigned (&lanes)[items]) {
   std::uint32_t all = 0;
@@ -65,41 +65,41 @@ __device__ inline std::uint32_t lanes_before(unsigned lanes) {
   return static_cast<std::uint32_t>(__popc(lanes & ((1u << threadIdx.x % 32) - 1)));
 }
 
-/// Most candidates lose to their best rival right away. The rest is listed, so that every lane has one, and open.
+/// Most candidates lose to their best suppressor right away. The rest is listed, so that every lane has one, and open.
 template <unsigned items>
-__device__ void list_waiting(const View& view, const Mine<items>& mine) {
-  // All have a word to look at, so that no load waits for a condition.
-  const unsigned waits =
-      choose(mine, [&](const Row& row) { return row.has_rivals() & !view.standing(row.best()).has_kept(); });
+__device__ void list_pending(const View& view, const Mine<items>& mine) {
+  // All have a word to look at, so that no load pending for a condition.
+  const unsigned pending =
+      choose(mine, [&](const Row& row) { return row.has_suppressors() & !view.decision(row.best()).has_kept(); });
   unsigned lanes[items];
-  const std::uint32_t all = count_chosen(waits, lanes);
+  const std::uint32_t all = count_chosen(pending, lanes);
   std::uint32_t place = 0;
   if (threadIdx.x % 32 == 0 && all)
-    place = atomicAdd(&view.shared.waiting, all);
+    place = atomicAdd(&view.shared.pending, all);
   place = __shfl_sync(all_lanes, place, 0);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    if (waits >> k & 1) {
+    if (pending >> k & 1) {
       const std::uint32_t own = place + lanes_before(lanes[k]);
-      view.memory.waiting[own] = mine.row[k];
+      view.memory.pending[own] = mine.row[k];
       view.memory.ranks[own] = static_cast<std::uint16_t>(mine.rank(k));
-      view.announce(mine.row[k].index(), standing_when_listed(mine.row[k]));
+      view.publish(mine.row[k].index(), initial_decision(mine.row[k]));
     }
     place += static_cast<std::uint32_t>(__popc(lanes[k]));
   }
   __syncthreads();
 }
 
-/// The best-ranked survivor among those who are its only rival or on its list.
+/// The best-ranked survivor among those who are its only suppressor or on its list.
 __device__ inline std::uint32_t representative_on_list(const View& view, const Row& row) {
-  if (row.has_one_rival())
-    return view.standing(row.best()).has_kept() ? row.best() : CROWD_NMS_NONE;
+  if (row.has_one_suppressor())
+    return view.decision(row.best()).has_kept() ? row.best() : CROWD_NMS_NONE;
   const auto* list = reinterpret_cast<const std::uint16_t*>(view.list(row.list()));
   std::uint32_t best = ~0u;
-  for (std::uint32_t k = 0; k < row.rivals(); ++k) {
-    const std::uint32_t rival = list[k] / list_unit;
-    if (const Standing standing = view.standing(rival); standing.has_kept())
-      best = min(best, standing.rank() << 16 | rival);
+  for (std::uint32_t k = 0; k < row.suppressors(); ++k) {
+    const std::uint32_t suppressor = list[k] / list_unit;
+    if (const PublishedDecision decision = view.decision(suppressor); decision.has_kept())
+      best = min(best, decision.rank() << 16 | suppressor);
   }
   return best == ~0u ? CROWD_NMS_NONE : best & 0xffff;
 }
@@ -118,16 +118,16 @@ __device__ inline void write_representatives(const View& view, std::uint32_t ran
   for (std::uint32_t base = 0; base < ranked; base += blockDim.x) {
     const std::uint32_t rank = base + threadIdx.x;
     const Row row = rank < ranked ? view.found.rows[rank] : Row(uint2{0, 0});
-    const bool survives = rank < ranked && view.standing(row.index()).has_kept();
-    const bool beaten = rank < ranked && !survives;
+    const bool survives = rank < ranked && view.decision(row.index()).has_kept();
+    const bool suppressed = rank < ranked && !survives;
     std::uint32_t representative = survives ? row.index() : CROWD_NMS_NONE;
-    if (beaten && !row.is_unlisted())
+    if (suppressed && !row.is_unlisted())
       representative = representative_on_list(view, row);
-    for (unsigned todo = __ballot_sync(all_lanes, beaten && row.is_unlisted()); todo; todo &= todo - 1) {
-      const int whose = __ffs(static_cast<int>(todo)) - 1;
+    for (unsigned todo = __ballot_sync(all_lanes, suppressed && row.is_unlisted()); todo; todo &= todo - 1) {
+      const int lane = __ffs(static_cast<int>(todo)) - 1;
       const std::uint32_t found =
-          search(view, __shfl_sync(all_lanes, row.index(), whose), 0, __shfl_sync(all_lanes, rank, whose), true).index;
-      if (static_cast<int>(threadIdx.x % 32) == whose && found != nobody)
+          search(view, __shfl_sync(all_lanes, row.index(), lane), 0, __shfl_sync(all_lanes, rank, lane), true).index;
+      if (static_cast<int>(threadIdx.x % 32) == lane && found != sentinel_suppressed)
         representative = found;
     }
     if (representative != CROWD_NMS_NONE)
@@ -138,12 +138,16 @@ __device__ inline void write_representatives(const View& view, std::uint32_t ran
   __syncthreads();
 }
 
-__device__ inline void write_report(const View& view, const Tally& tally, std::uint32_t survivors) {
-  const Arguments& a = view.a;
+__device__ inline void write_report(const View& view, const RejectedCounts& rejected, std::uint32_t survivors) {
+  const DirectArguments& a = view.a;
   const std::uint32_t count = a.frames.count(view.frame);
   const std::uint32_t room = a.out.max_survivors;
-  a.out.reports[view.frame] = {count,     count - view.n, tally.malformed,
-                               tally.low, survivors,      survivors > room ? survivors - room : 0};
+  a.out.reports[view.frame] = {count,
+                               count - view.n,
+                               rejected.invalid,
+                               rejected.below_threshold,
+                               survivors,
+                               survivors > room ? survivors - room : 0};
 }
 
 /// The survivors of a warp: of 32 ranks a word.
@@ -167,8 +171,8 @@ __device__ Kept<items> count_kept(const View& view) {
   // Both are asked for before either is looked at.
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    of_lane.word[k] = at_hand(of_lane.word[k]);
-    own.word[k] = at_hand(own.word[k]);
+    of_lane.word[k] = materialize(of_lane.word[k]);
+    own.word[k] = materialize(own.word[k]);
   }
   std::uint32_t all = 0;
 #pragma unroll
@@ -201,7 +205,7 @@ __device__ void write_survivors(const View& view, const Mine<items>& mine, const
   const std::size_t slot = static_cast<std::size_t>(view.frame) * out.max_survivors;
   std::uint32_t* const survivors = out.survivors + slot;
   // Few instructions for the usual case.
-  if (rarely(kept.all > out.max_survivors || out.members))
+  if (unlikely(kept.all > out.max_survivors || out.members))
     for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) {
       if (place >= out.max_survivors)
         return;
@@ -213,15 +217,15 @@ __device__ void write_survivors(const View& view, const Mine<items>& mine, const
     for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) { survivors[place] = index; });
 }
 
-/// From rows to results, by a thread for as many candidates as `items`; clear() has been here. Who has no rivals
+/// From rows to results, by a thread for as many candidates as `items`; clear() has been here. Who has no suppressors
 /// survives, the paper's result; in method greedy others may. `first`: the thread's first row.
 template <bool greedy, unsigned items>
 __device__ void reduce_frame(const View& view, const Row* first) {
   const auto mine = load_rows<items>(first, view.a.frames.capacity);
-  const Tally tally = *view.found.tally;
-  const std::uint32_t ranked = view.n - tally.malformed - tally.low;
-  const auto keep = [&](const Row& row, std::uint32_t rank) { view.publish(row.index(), Standing::kept(rank)); };
-  const unsigned survive = choose(mine, [](const Row& row) { return !row.has_rivals(); });
+  const RejectedCounts rejected = *view.found.rejected;
+  const std::uint32_t ranked = view.n - rejected.invalid - rejected.below_threshold;
+  const auto keep = [&](const Row& row, std::uint32_t rank) { view.store(row.index(), PublishedDecision::kept(rank)); };
+  const unsigned survive = choose(mine, [](const Row& row) { return !row.has_suppressors(); });
   for_each(mine, survive, keep);
   const unsigned first_word = threadIdx.x / 32 * items;
 #pragma unroll
@@ -230,14 +234,14 @@ __device__ void reduce_frame(const View& view, const Row* first) {
       view.shared.kept[first_word + k] = lanes;
   __syncthreads();
   if (greedy) {
-    list_waiting(view, mine);
-    if (rarely(view.shared.waiting > blockDim.x))
+    list_pending(view, mine);
+    if (unlikely(view.shared.pending > blockDim.x))
       decide_many(view);
     else
       decide_few(view);
     __syncthreads();
   }
-  if (rarely(view.a.out.representatives || view.a.out.members)) {
+  if (unlikely(view.a.out.representatives || view.a.out.members)) {
     unsigned survived = 0;
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
@@ -249,7 +253,7 @@ __device__ void reduce_frame(const View& view, const Row* first) {
   write_survivors(view, mine, kept);
   // By a warp that has the fewest survivors.
   if (threadIdx.x == blockDim.x - 1)
-    write_report(view, tally, kept.all);
+    write_report(view, rejected, kept.all);
 }
 
 }  // namespace crowd::direct

@@ -23,43 +23,43 @@ static_assert(group * rows_per_warp <= 32, "a thread for each column");
 static_assert(ceil_div(capacity, group) <= 32 && capacity <= capacity_max);
 
 template <bool bounded>
-struct Shared {
+struct SmallShared {
   Tile<Plan<bounded, 1, 1, threads_max / 32>> tile;
-  Verdicts verdicts;
+  ReduceShared reduce;
   // Of the first block alone:
-  Tally tally;
+  RejectedCounts rejected;
   Row rows[capacity];
   uint4 lists[list_vectors(group * 32)];
 };
 
-constexpr std::size_t shared_bytes = (sizeof(Shared<true>) + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
-static_assert(sizeof(Shared<true>) == sizeof(Shared<false>));
+constexpr std::size_t shared_bytes = (sizeof(SmallShared<true>) + sizeof(uint4) - 1) / sizeof(uint4) * sizeof(uint4);
+static_assert(sizeof(SmallShared<true>) == sizeof(SmallShared<false>));
 
 template <bool greedy, bool bounded>
-__global__ void __launch_bounds__(threads_max, 1) small(Arguments a) {
+__global__ void __launch_bounds__(threads_max, 1) small(DirectArguments a) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ uint4 memory[];
-  auto& shared = *reinterpret_cast<Shared<bounded>*>(memory);
+  auto& shared = *reinterpret_cast<SmallShared<bounded>*>(memory);
   const auto cluster = cooperative_groups::this_cluster();
   const unsigned part = cluster.block_rank();
   const std::uint32_t frame = blockIdx.x / group;
   const Memory own = carve(memory + shared_bytes / sizeof(uint4), capacity);
   clear(shared.tile);
   if (part == 0)
-    clear(own, shared.verdicts, a.frames.capacity);
+    clear(own, shared.reduce, a.frames.capacity);
   __syncthreads();
   // Everybody is there to be written to once all have arrived.
   cluster.barrier_arrive();
   Extent extent(a.frames, frame);
-  const std::uint32_t first = at_hand(part * a.tile);
-  await_previous();
+  const std::uint32_t first = materialize(part * a.tile);
+  pdl_wait();
   if (extent.on_device)
     extent.load(a.frames, frame);
   const std::uint32_t n = extent.n;
   const Job job{extent.input, n, first, first < n ? min(a.tile, n - first) : 0};
   const Found found{cluster.map_shared_rank(shared.rows, 0),
                     cluster.map_shared_rank(shared.lists, 0) + list_vectors(first),
-                    cluster.map_shared_rank(&shared.tally, 0)};
+                    cluster.map_shared_rank(&shared.rejected, 0)};
   if (job.rows) {
     map_tile(a, shared.tile, job, found, [&] { cluster.barrier_wait(); });
   } else {
@@ -70,22 +70,22 @@ __global__ void __launch_bounds__(threads_max, 1) small(Arguments a) {
   __syncwarp();
   cluster.sync();
   if (part == 0)
-    reduce_frame<greedy, 1>({a, shared.verdicts, own, frame, n, job.input, {shared.rows, shared.lists, &shared.tally}},
+    reduce_frame<greedy, 1>({a, shared.reduce, own, frame, n, job.input, {shared.rows, shared.lists, &shared.rejected}},
                             shared.rows + Mine<1>::rank(0));
 #endif
 }
 
 }  // namespace
 
-void launch_small(const Call& call, const Arguments& arguments) {
+void launch_small(const Call& call, const DirectArguments& arguments) {
   const bool greedy = call.params.method == CROWD_NMS_GREEDY;
   const auto kernel = bounded(arguments.rule) ? (greedy ? small<true, true> : small<false, true>)
                                               : (greedy ? small<true, false> : small<false, false>);
-  Arguments of_cluster = arguments;
+  DirectArguments of_cluster = arguments;
   of_cluster.tile = ceil_div(call.frames.capacity, group);
   constexpr std::size_t bytes = shared_bytes + memory_bytes(capacity);
   const unsigned threads = 32 * ceil_div(of_cluster.tile, rows_per_warp);
-  launch_early(kernel, call, {{call.frame_count * group, 1, 1}, threads, bytes, bytes, group}, of_cluster);
+  launch_pdl(kernel, call, {{call.frame_count * group, 1, 1}, threads, bytes, bytes, group}, of_cluster);
 }
 
 }  // namespace crowd::direct

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the map of a tile has found, on its way to the reduce: ranks, the number of rivals, lists of them.
+// What the map of a tile has found, on its way to the reduce: ranks, the number of suppressors, lists of them.
 #pragma once
 
 #include "kernels/direct/tile.cuh"
@@ -10,7 +10,7 @@ namespace crowd::direct {
 
 /// Whether there is a row at a place that counts.
 template <typename Tile>
-__device__ bool counts(const Tile& tile, std::uint32_t place) {
+__device__ bool is_valid_row(const Tile& tile, std::uint32_t place) {
   return tile.sorted[place] != ~0u;
 }
 
@@ -57,8 +57,8 @@ __device__ Begins<Tile> place_lists(const Tile& tile, const Job& job) {
   std::uint32_t before = 0;
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w) {
-    const std::uint32_t rivals = tile.rivals[32 * w + threadIdx.x % 32];
-    const std::uint32_t own = rivals > 1 && rivals <= rivals_max ? ceil_div(rivals, list_step) : 0;
+    const std::uint32_t suppressors = tile.suppressors[32 * w + threadIdx.x % 32];
+    const std::uint32_t own = suppressors > 1 && suppressors <= suppressors_max ? ceil_div(suppressors, list_step) : 0;
     const std::uint32_t upto = before + warp_prefix(own);
     begins.of_word[w] = own && upto <= room ? upto - own : not_listed;
     before = __shfl_sync(all_lanes, upto, 31);
@@ -86,8 +86,8 @@ __device__ std::uint32_t rank_row(const Tile& tile, unsigned word) {
   return better;
 }
 
-constexpr std::uint32_t row_vectors = rivals_max / list_step;
-static_assert(rivals_max % list_step == 0 && 32 % row_vectors == 0);
+constexpr std::uint32_t row_vectors = suppressors_max / list_step;
+static_assert(suppressors_max % list_step == 0 && 32 % row_vectors == 0);
 
 /// What a block has found, on its way out. The last warps, which have the fewest pairs, have a word of rows each: the
 /// block needs as many.
@@ -98,23 +98,23 @@ class Results {
   __device__ Results(const Tile& tile, const Job& job) {
     if (has_row()) {
       const std::uint32_t rank = rank_row(tile, word());
-      rank_ = at_hand(counts(tile, place()) ? rank : none);
-      index_ = at_hand(job.first + tile.row_at[place()]);
+      rank_ = materialize(is_valid_row(tile, place()) ? rank : none);
+      index_ = materialize(job.first + tile.row_at[place()]);
     }
-    first_list_ = at_hand(static_cast<std::uint32_t>(list_vectors(job.first)));
+    first_list_ = materialize(static_cast<std::uint32_t>(list_vectors(job.first)));
   }
 
   /// After a barrier behind all pairs.
-  __device__ void write(const Arguments& a, const Tile& tile, const Job& job, const Found& to) const {
-    const std::uint32_t rivals = load_here(tile.rivals[listed_place(threadIdx.x)]);
-    const std::uint32_t crowded = load_here(tile.crowded);
+  __device__ void write(const DirectArguments& a, const Tile& tile, const Job& job, const Found& to) const {
+    const std::uint32_t suppressors = load_volatile(tile.suppressors[listed_place(threadIdx.x)]);
+    const std::uint32_t crowded = load_volatile(tile.crowded);
     Begins<Tile> begins = share_room<Tile>();
-    if (rarely(crowded))
+    if (unlikely(crowded))
       begins = place_lists(tile, job);
-    if (!a.first_rival)
-      write_lists(tile, job, crowded, begins, rivals, to.lists);
+    if (!a.existence_only)
+      write_lists(tile, job, crowded, begins, suppressors, to.lists);
     if (has_row() && rank_ != none)
-      write_row(tile, a.first_rival ? not_listed : begins.own(word()), to.rows);
+      write_row(tile, a.existence_only ? not_listed : begins.own(word()), to.rows);
   }
 
  private:
@@ -135,10 +135,10 @@ class Results {
 
   /// Writes a row to where its rank says. `begin`: where its list does, or not_listed.
   __device__ void write_row(const Tile& tile, std::uint32_t begin, Row* to) const {
-    const std::uint32_t rivals = tile.rivals[place()];
+    const std::uint32_t suppressors = tile.suppressors[place()];
     const std::uint32_t best = capacity_max - 1 - tile.best[place()] % capacity_max;
-    to[rank_] = rivals < 2 || begin != not_listed ? Row(index_, rivals, best, first_list_ + begin)
-                                                  : Row::unlisted(index_, best, rank_);
+    to[rank_] = suppressors < 2 || begin != not_listed ? Row(index_, suppressors, best, first_list_ + begin)
+                                                       : Row::unlisted(index_, best, rank_);
   }
 
   /// A row for as many threads as its list may have vectors.
@@ -146,18 +146,18 @@ class Results {
     return thread / row_vectors % Tile::rows_max;
   }
 
-  /// Writes lists, a vector a thread. `rivals`: of the thread's first row.
+  /// Writes lists, a vector a thread. `suppressors`: of the thread's first row.
   __device__ static void write_lists(const Tile& tile, const Job& job, bool crowded, const Begins<Tile>& begins,
-                                     std::uint32_t rivals, uint4* to) {
+                                     std::uint32_t suppressors, uint4* to) {
     const std::uint32_t number = threadIdx.x % row_vectors;
     // Whole warps go on together.
     for (std::uint32_t thread = threadIdx.x; thread / 32 * 32 < job.rows * row_vectors;) {
       const std::uint32_t place = listed_place(thread);
-      const std::uint32_t begin = rarely(crowded) ? begins.of(place) : share_of(place);
-      if (begin != not_listed && rivals > 1 && number * list_step < rivals)
+      const std::uint32_t begin = unlikely(crowded) ? begins.of(place) : share_of(place);
+      if (begin != not_listed && suppressors > 1 && number * list_step < suppressors)
         to[begin + number] = reinterpret_cast<const uint4*>(tile.list[place])[number];
       thread += blockDim.x;
-      rivals = tile.rivals[listed_place(thread)];
+      suppressors = tile.suppressors[listed_place(thread)];
     }
   }
 
@@ -176,18 +176,18 @@ __device__ inline void write_absent(Row* rows, std::uint32_t counted, std::uint3
 /// What is known of a frame without candidates, by one block. Not inlined, since it is in the way.
 static __noinline__ __device__ void write_none(Found to, std::uint32_t capacity) {
   if (threadIdx.x == 0)
-    *to.tally = {};
+    *to.rejected = {};
   write_absent(to.rows, 0, capacity);
 }
 
 /// The first block of a frame writes how many candidates there are in it that do not count.
 template <typename Tile>
-__device__ void write_tally(const Arguments& a, const Tile& tile, const Job& job, const Found& to) {
+__device__ void write_rejected(const DirectArguments& a, const Tile& tile, const Job& job, const Found& to) {
   if (job.first)
     return;
   if (threadIdx.x == 0)
-    *to.tally = tile.tally;
-  write_absent(to.rows, job.n - tile.tally.malformed - tile.tally.low, a.frames.capacity);
+    *to.rejected = tile.rejected;
+  write_absent(to.rows, job.n - tile.rejected.invalid - tile.rejected.below_threshold, a.frames.capacity);
 }
 
 }  // namespace crowd::direct

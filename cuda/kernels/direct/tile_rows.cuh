@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The rows of a tile, before columns are looked at: sorted by score, and marked in each strip of the plane that a
-// rival's centre can lie in. A few warps find the strips, a row a lane; the others ask for columns.
+// The rows of a tile, before columns are looked at: sorted by score, and marked in each bin of the plane that a
+// suppressor's centre can lie in. A few warps find the bins, a row a lane; the others ask for columns.
 #pragma once
 
 #include "kernels/direct/tile.cuh"
@@ -16,7 +16,7 @@ struct Range {
 
   template <bool bounded>
   __device__ static Range of(float from, float to, bool tiny, const PairRule& rule) {
-    if (!bounded && rule.apart_too)
+    if (!bounded && rule.disjoint_too)
       return {-INFINITY, INFINITY};
     if (!bounded)
       return {from - with_slack(rule.overlap.offset, from), to + with_slack(rule.overlap.offset, to)};
@@ -26,34 +26,34 @@ struct Range {
   }
 };
 
-/// Strips along an axis, the first and how many, in one word.
+/// AxisBins along an axis, the first and how many, in one word.
 template <bool bounded>
-__device__ inline std::uint32_t stretch_of(const Range& range, float per) {
+__device__ inline std::uint32_t bin_range_of(const Range& range, float per) {
   if (bounded) {
-    const float from = strip_at(2 * range.from, per);
-    const float to = strip_at(2 * range.to, per);
+    const float from = bin_at(2 * range.from, per);
+    const float to = bin_at(2 * range.to, per);
     const std::uint32_t first = __float_as_uint(from) / 4;
     const std::uint32_t span = __float_as_uint(to) / 4 - first;
-    const bool all = !(from >= strip_zero - strip_limit && to < strip_zero + strip_limit && span < strip_count);
-    return first % strip_count << 16 | (all ? strip_count : span + 1);
+    const bool all = !(from >= bin_zero - bin_limit && to < bin_zero + bin_limit && span < axis_bins);
+    return first % axis_bins << 16 | (all ? axis_bins : span + 1);
   }
-  const Stretch stretch = stretch_between(range.from, range.to, per, strip_count);
-  return static_cast<std::uint32_t>(stretch.first) % strip_count << 16 | stretch.count;
+  const IndexRange bin_range = range_between(range.from, range.to, per, axis_bins);
+  return static_cast<std::uint32_t>(bin_range.first) % axis_bins << 16 | bin_range.count;
 }
 
 /// Loads the row of a lane, number 32 * word + lane; the last instead of those beyond.
-__device__ inline Raw load_row(const Arguments& a, const Job& job, unsigned word) {
+__device__ inline Raw load_row(const DirectArguments& a, const Job& job, unsigned word) {
   return load(a, job.input + job.first + min(32 * word + threadIdx.x % 32, job.rows - 1));
 }
 
-/// Strips along an axis per unit, for a warp's rows: half as wide as rivals are far from them, in the mean; half as
-/// many if `bounded` (strip_at()). Chosen in few instructions, since everybody waits: the reciprocal is wrong by up to
+/// AxisBins along an axis per unit, for a warp's rows: half as wide as suppressors are far from them, in the mean; half
+/// as many if `bounded` (bin_at()). Chosen in few instructions, since everybody waits: the reciprocal is wrong by up to
 /// an eighth, which no answer depends on.
 template <bool bounded>
-__device__ inline float measure_strips(float extent, bool counts, const PairRule& rule) {
+__device__ inline float measure_bins(float extent, bool valid, const PairRule& rule) {
   constexpr float part = 0.5f;
-  if (rarely(!__all_sync(all_lanes, counts)))
-    return (bounded ? 0.5f : 1.0f) * measure_cells(extent, counts, rule, part);
+  if (unlikely(!__all_sync(all_lanes, valid)))
+    return (bounded ? 0.5f : 1.0f) * measure_cells(extent, valid, rule, part);
   // As measure_cells() has it, of 32.
   const float mean = __uint_as_float(warp_sum(__float_as_uint(extent) >> 5));
   const float size = (bounded ? 2.0f : 1.0f) * part * cell_reach(rule) * mean;
@@ -64,32 +64,34 @@ __device__ inline float measure_strips(float extent, bool counts, const PairRule
 template <typename Tile>
 constexpr unsigned row_tasks = 2 * Tile::words;
 
-/// A warp loads the rows of a word, a row a lane, and stores what is known of them: the strips along one axis in which
-/// rivals may be, and either key and box or the rest. Strips go by the rows of word 0.
+/// A warp loads the rows of a word, a row a lane, and stores what is known of them: the bins along one axis in which
+/// suppressors may be, and either key and box or the rest. AxisBins go by the rows of word 0.
 template <typename Tile>
-__device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsigned task) {
+__device__ void store_rows(const DirectArguments& a, Tile& tile, const Job& job, unsigned task) {
   const unsigned word = Tile::words == 1 ? 0 : task / 2;
   const unsigned axis = task % 2;
   const std::uint32_t r = 32 * word + threadIdx.x % 32;
   const float offset = a.rule.overlap.offset;
-  const auto counts = [&](const Raw& raw) { return is_counted(raw.box, raw.score, a.rule, a.score_threshold); };
+  const auto is_valid_row = [&](const Raw& raw) { return is_valid(raw.box, raw.score, a.rule, a.score_threshold); };
   const auto from = [&](const float4& b) { return axis ? b.y : b.x; };
   const auto to = [&](const float4& b) { return axis ? b.w : b.z; };
   const Raw first = load_row(a, job, 0);
-  const bool first_counts = counts(first);
+  const bool first_valid = is_valid_row(first);
   const Raw row = word ? load_row(a, job, word) : first;
-  const bool row_counts = r < job.rows && (word ? counts(row) : first_counts);
+  const bool row_valid = r < job.rows && (word ? is_valid_row(row) : first_valid);
   const float4& b = row.box;
-  const float strips = measure_strips<Tile::bounded>(to(first.box) - from(first.box) + offset, first_counts, a.rule);
+  const float bins_per_unit =
+      measure_bins<Tile::bounded>(to(first.box) - from(first.box) + offset, first_valid, a.rule);
   const bool tiny = area(as_box(b), offset) < tiny_area;
-  tile.stretch[axis][r] = stretch_of<Tile::bounded>(Range::of<Tile::bounded>(from(b), to(b), tiny, a.rule), strips);
+  tile.bin_range[axis][r] =
+      bin_range_of<Tile::bounded>(Range::of<Tile::bounded>(from(b), to(b), tiny, a.rule), bins_per_unit);
   if (axis) {
     tile.label[r] = a.rule.by_class && r < job.rows ? a.frames.classes[job.input + job.first + r] : 0;
-    tile.strips.y = strips;
+    tile.bins_per_unit.y = bins_per_unit;
   } else {
     tile.box[r] = b;
-    tile.key[r] = row_counts ? number_key(row.score) : ~0u;
-    tile.strips.x = strips;
+    tile.key[r] = row_valid ? number_key(row.score) : ~0u;
+    tile.bins_per_unit.x = bins_per_unit;
   }
 }
 
@@ -97,18 +99,18 @@ __device__ void store_rows(const Arguments& a, Tile& tile, const Job& job, unsig
 template <typename Tile>
 constexpr unsigned row_threads = Tile::words == 1 ? 32 : 16;
 
-/// Sets the bit of the row at a place of the sorted ones in its strips: half of its threads along x, half along y.
+/// Sets the bit of the row at a place of the sorted ones in its bins: half of its threads along x, half along y.
 template <typename Tile>
-__device__ void mark(Tile& tile, std::uint32_t stretch, std::uint32_t place) {
+__device__ void mark(Tile& tile, std::uint32_t bin_range, std::uint32_t place) {
   constexpr unsigned half = row_threads<Tile> / 2;
-  const std::uint32_t count = stretch & 0xffff;
+  const std::uint32_t count = bin_range & 0xffff;
   std::uint32_t* const near = tile.near[threadIdx.x / half % 2][place / 32];
-  const auto set = [&](std::uint32_t k) { atomicOr(near + ((stretch >> 16) + k) % strip_count, 1u << place % 32); };
+  const auto set = [&](std::uint32_t k) { atomicOr(near + ((bin_range >> 16) + k) % axis_bins, 1u << place % 32); };
   // Few rows have a second round.
   const std::uint32_t own = threadIdx.x % half;
   if (own < count)
     set(own);
-  if (rarely(count > half))
+  if (unlikely(count > half))
     for (std::uint32_t k = own + half; k < count; k += half)
       set(k);
 }
@@ -127,7 +129,7 @@ __device__ void sort_rows(Tile& tile, const Job& job) {
   for (std::uint32_t base = threadIdx.x / 32 * (32 / threads); base < job.rows; base += blockDim.x / threads) {
     const std::uint32_t r = base + threadIdx.x % 32 / threads;
     const std::uint32_t mine = tile.key[r];
-    const std::uint32_t stretch = tile.stretch[threadIdx.x / (threads / 2) % 2][r];
+    const std::uint32_t bin_range = tile.bin_range[threadIdx.x / (threads / 2) % 2][r];
     std::uint32_t upto = 0;
     std::uint32_t ties = 0;
 #pragma unroll
@@ -150,7 +152,7 @@ __device__ void sort_rows(Tile& tile, const Job& job) {
       tile.ties[place] = ties;
     }
     if (r < job.rows && mine != ~0u)
-      mark(tile, stretch, place);
+      mark(tile, bin_range, place);
   }
 }
 

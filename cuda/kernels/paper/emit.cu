@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned warp_size = 32;
 
-__global__ void write_survivors(Frames frames, Scratch scratch, CrowdNmsSurvivors out) {
+__global__ void write_survivors(Frames frames, PaperScratch scratch, CrowdNmsSurvivors out) {
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x;
   if (rank >= min(scratch.survivors.size[frame], out.max_survivors))
@@ -23,7 +23,7 @@ __global__ void write_survivors(Frames frames, Scratch scratch, CrowdNmsSurvivor
       scratch.ranked_index[frames.slot(frame) + rank];
 }
 
-__global__ void write_members(Frames frames, Scratch scratch, CrowdNmsSurvivors out) {
+__global__ void write_members(Frames frames, PaperScratch scratch, CrowdNmsSurvivors out) {
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t rank = blockIdx.x * blockDim.x + threadIdx.x;
   if (rank >= min(scratch.survivors.size[frame], out.max_survivors))
@@ -31,14 +31,15 @@ __global__ void write_members(Frames frames, Scratch scratch, CrowdNmsSurvivors 
   out.members[static_cast<std::size_t>(frame) * out.max_survivors + rank] = scratch.members[frames.slot(frame) + rank];
 }
 
-struct Candidate {
+struct PaperCandidate {
   CrowdNmsBox box;
   std::uint64_t key;
   bool survives;
 };
 
 // Whether the survivor at `position` stands for the candidate; positions are tried best first.
-__device__ bool stands_for(const Scratch& scratch, std::size_t position, const Candidate& candidate, float threshold) {
+__device__ bool represents(const PaperScratch& scratch, std::size_t position, const PaperCandidate& candidate,
+                           float threshold) {
   const std::uint64_t key = scratch.ranked_key[position];
   if (candidate.survives || key <= candidate.key)
     return key == candidate.key;
@@ -48,7 +49,8 @@ __device__ bool stands_for(const Scratch& scratch, std::size_t position, const C
 }
 
 // One warp per candidate tries 32 survivors at a time.
-__global__ void find_representatives(Frames frames, Scratch scratch, float threshold, std::uint32_t* representatives) {
+__global__ void find_representatives(Frames frames, PaperScratch scratch, float threshold,
+                                     std::uint32_t* representatives) {
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t i = (blockIdx.x * blockDim.x + threadIdx.x) / warp_size;
   const unsigned lane = threadIdx.x % warp_size;
@@ -61,11 +63,11 @@ __global__ void find_representatives(Frames frames, Scratch scratch, float thres
     return;
   }
   const float4 b = frames.boxes[frames.input(frame) + i];
-  const Candidate candidate{as_box(b), scratch.key[slot + i], scratch.kept[slot + i] != 0};
+  const PaperCandidate candidate{as_box(b), scratch.key[slot + i], scratch.kept[slot + i] != 0};
   std::uint32_t representative = CROWD_NMS_NONE;
   const std::uint32_t survivors = scratch.survivors.size[frame];
   for (std::uint32_t base = 0; base < survivors; base += warp_size) {
-    const bool hit = base + lane < survivors && stands_for(scratch, slot + base + lane, candidate, threshold);
+    const bool hit = base + lane < survivors && represents(scratch, slot + base + lane, candidate, threshold);
     if (const unsigned hits = __ballot_sync(0xffffffffu, hit)) {
       const std::uint32_t rank = base + static_cast<std::uint32_t>(__ffs(static_cast<int>(hits))) - 1;
       representative = scratch.ranked_index[slot + rank];

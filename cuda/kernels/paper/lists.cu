@@ -16,16 +16,16 @@ namespace {
 using Scan = cub::BlockScan<std::uint32_t, tuning::frame_block>;
 
 constexpr unsigned items = tuning::frame_items;
-constexpr std::uint32_t stretch = tuning::frame_block * items;
+constexpr std::uint32_t candidates_per_pass = tuning::frame_block * items;
 
 __global__ void __launch_bounds__(tuning::frame_block)
-    collect(Frames frames, Scratch scratch, CrowdNmsReport* reports, std::uint32_t max_survivors) {
+    collect(Frames frames, PaperScratch scratch, CrowdNmsReport* reports, std::uint32_t max_survivors) {
   __shared__ typename Scan::TempStorage temporary;
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t length = frames.size(frame);
   const std::size_t slot = frames.slot(frame);
   std::uint32_t survivors = 0;
-  for (std::uint32_t base = 0; base < length; base += stretch) {
+  for (std::uint32_t base = 0; base < length; base += candidates_per_pass) {
     std::uint32_t before[items], sum;
     bool stays[items];
     for (unsigned k = 0; k < items; ++k) {

@@ -15,20 +15,20 @@ namespace crowd {
 
 namespace {
 
-struct Slots {
+struct PaperSlots {
   float4* box;
   float* score;
   std::uint8_t* b;  ///< B, row-major
   std::uint32_t d_max;
 };
 
-Slots take_slots(Carver& carver, std::uint64_t side) {
+PaperSlots take_slots(Carver& carver, std::uint64_t side) {
   return {carver.take<float4>(side), carver.take<float>(side), carver.take<std::uint8_t>(side * side),
           static_cast<std::uint32_t>(side)};
 }
 
 // The vector D: the frame's candidates, then empty values.
-__global__ void fill_slots(Frames frames, Scratch scratch, Slots slots, std::uint32_t frame) {
+__global__ void fill_slots(Frames frames, PaperScratch scratch, PaperSlots slots, std::uint32_t frame) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= slots.d_max)
     return;
@@ -39,7 +39,7 @@ __global__ void fill_slots(Frames frames, Scratch scratch, Slots slots, std::uin
     scratch.key[frames.slot(frame) + i] = rank_key(slots.score[i], i);
 }
 
-__global__ void map(Slots slots, float threshold) {
+__global__ void map(PaperSlots slots, float threshold) {
   const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
   const std::uint32_t j = blockIdx.y * blockDim.y + threadIdx.y;
   if (i >= slots.d_max || j >= slots.d_max || !(slots.score[i] < slots.score[j]))
@@ -50,7 +50,7 @@ __global__ void map(Slots slots, float threshold) {
       paper_keeps({a.x, a.y, a.z, a.w}, {b.x, b.y, b.z, b.w}, threshold);
 }
 
-__global__ void reduce(Frames frames, Scratch scratch, Slots slots, std::uint32_t k, std::uint32_t frame) {
+__global__ void reduce(Frames frames, PaperScratch scratch, PaperSlots slots, std::uint32_t k, std::uint32_t frame) {
   const std::uint32_t i = blockIdx.x;
   const std::uint32_t n = slots.d_max / k;
   std::size_t j = static_cast<std::size_t>(i) * slots.d_max + threadIdx.x;
@@ -75,7 +75,7 @@ void launch_paper(const Call& call, std::byte* scratch) {
   const std::uint64_t side = paper_side(call.params, call.frames.capacity);
   const std::uint32_t k = call.params.paper_k;
   Carver carver(scratch, 256);
-  const Slots slots = take_slots(carver, side);
+  const PaperSlots slots = take_slots(carver, side);
   const std::uint32_t tiles = ceil_div(slots.d_max, tuning::paper_tile);
   for (std::uint32_t frame = 0; frame < call.frame_count; ++frame) {
     launch_after(fill_slots, call, ceil_div(slots.d_max, tuning::warp_block), tuning::warp_block, call.frames,

@@ -17,7 +17,7 @@ constexpr unsigned warps = tuning::warp_block / warp_size;
 constexpr unsigned items_per_warp = 4;
 constexpr unsigned items_per_block = warps * items_per_warp;
 
-__device__ void place(const Frames& frames, const Scratch& scratch, std::uint32_t frame, std::uint32_t rank,
+__device__ void place(const Frames& frames, const PaperScratch& scratch, std::uint32_t frame, std::uint32_t rank,
                       std::uint32_t i) {
   const std::size_t slot = frames.slot(frame);
   scratch.ranked_index[slot + rank] = i;
@@ -26,10 +26,10 @@ __device__ void place(const Frames& frames, const Scratch& scratch, std::uint32_
   scratch.members[slot + rank] = 0;
 }
 
-__global__ void __launch_bounds__(tuning::warp_block) rank_by_count(Frames frames, Scratch scratch) {
-  __shared__ std::uint64_t rival[tuning::warp_block];
+__global__ void __launch_bounds__(tuning::warp_block) rank_by_count(Frames frames, PaperScratch scratch) {
+  __shared__ std::uint64_t other_keys[tuning::warp_block];
   const std::uint32_t frame = blockIdx.y;
-  const Lists& list = scratch.survivors;
+  const PaperLists& list = scratch.survivors;
   const std::uint32_t length = list.size[frame];
   const std::uint32_t first = blockIdx.x * items_per_block;
   if (first >= length)
@@ -47,10 +47,10 @@ __global__ void __launch_bounds__(tuning::warp_block) rank_by_count(Frames frame
   }
   for (std::uint32_t base = 0; base < length; base += tuning::warp_block) {
     const std::uint32_t position = base + threadIdx.x;
-    rival[threadIdx.x] = position < length ? scratch.key[slot + list.index[slot + position]] : 0;
+    other_keys[threadIdx.x] = position < length ? scratch.key[slot + list.index[slot + position]] : 0;
     __syncthreads();
     for (unsigned column = lane; column < tuning::warp_block; column += warp_size) {
-      const std::uint64_t other = rival[column];
+      const std::uint64_t other = other_keys[column];
       for (unsigned k = 0; k < items_per_warp; ++k)
         better[k] += other > key[k];
     }

@@ -10,7 +10,7 @@ namespace crowd::staged {
 
 namespace {
 
-constexpr std::uint32_t nobody = ~0u;
+constexpr std::uint32_t none = ~0u;
 
 __device__ std::uint32_t window_size(const Walk& walk) {
   std::uint32_t size = 0;
@@ -22,32 +22,32 @@ __device__ std::uint32_t window_size(const Walk& walk) {
 /// By the lanes of each candidate.
 __device__ std::uint32_t find_in_window(const Stage& stage, const Walk& walk, const Subject& mine) {
   std::uint64_t best = 0;
-  std::uint32_t standing = nobody;
-  visit_rivals<false>(stage, walk, mine, ~0u, [&](std::uint32_t place, std::uint64_t key) {
-    if (key > best && stage.fate(place).is_kept()) {
+  std::uint32_t representative = none;
+  visit_suppressors<false>(stage, walk, mine, ~0u, [&](std::uint32_t place, std::uint64_t key) {
+    if (key > best && stage.decision(place).is_kept()) {
       best = key;
-      standing = place;
+      representative = place;
     }
     return false;
   });
 #pragma unroll
   for (unsigned step = lanes / 2; step; step /= 2) {
     const std::uint64_t other = __shfl_xor_sync(all_lanes, best, step);
-    const std::uint32_t its = __shfl_xor_sync(all_lanes, standing, step);
-    standing = other > best ? its : standing;
+    const std::uint32_t its = __shfl_xor_sync(all_lanes, representative, step);
+    representative = other > best ? its : representative;
     best = max(best, other);
   }
-  return standing;
+  return representative;
 }
 
 /// By the lanes of each candidate; those that are not to `look` take part.
 __device__ std::uint32_t find_in_list(const Stage& stage, bool look, std::uint32_t survivors, const Subject& mine) {
   const unsigned shift = threadIdx.x % warp_size / lanes * lanes;
-  std::uint32_t found = nobody;
+  std::uint32_t found = none;
   for (std::uint32_t s = threadIdx.x % lanes; __any_sync(all_lanes, look && s - threadIdx.x % lanes < survivors);
        s += lanes) {
-    const std::uint32_t place = look && s < survivors ? stage.a.arrays.ranked[stage.slot + s] : nobody;
-    const unsigned hits = __ballot_sync(all_lanes, place != nobody && stage.beats_at(place, mine));
+    const std::uint32_t place = look && s < survivors ? stage.a.arrays.ranked[stage.slot + s] : none;
+    const unsigned hits = __ballot_sync(all_lanes, place != none && stage.suppresses_at(place, mine));
     const int first = __ffs(static_cast<int>(hits >> shift & ((1u << lanes) - 1))) - 1;
     const std::uint32_t its = __shfl_sync(all_lanes, place, first < 0 ? 0 : first, lanes);
     if (look && first >= 0) {
@@ -60,34 +60,34 @@ __device__ std::uint32_t find_in_list(const Stage& stage, bool look, std::uint32
 
 }  // namespace
 
-__global__ void __launch_bounds__(threads) find_representatives(Arguments a) {
-  await_previous();
+__global__ void __launch_bounds__(threads) find_representatives(StagedArguments a) {
+  pdl_wait();
   const Stage stage(a, blockIdx.y);
-  const std::uint32_t first = blockIdx.x * homes;
+  const std::uint32_t first = blockIdx.x * candidates_per_block;
   if (first >= stage.size())
     return;
   const bool here = first + threadIdx.x / lanes < stage.size();
   const std::uint32_t place = here ? first + threadIdx.x / lanes : stage.size() - 1;
   const Subject mine = stage.subject(place);
-  const bool survives = stage.fate(place).is_kept();
+  const bool survives = stage.decision(place).is_kept();
   const std::uint32_t survivors = stage.survivors();
   Walk walk(stage, mine.box);
   const bool by_list = window_size(walk) >= survivors;
   if (survives || by_list)
     walk.close();
-  std::uint32_t standing = find_in_window(stage, walk, mine);
+  std::uint32_t representative = find_in_window(stage, walk, mine);
   const std::uint32_t on_list = find_in_list(stage, by_list && !survives, survivors, mine);
-  standing = survives ? place : by_list ? on_list : standing;
+  representative = survives ? place : by_list ? on_list : representative;
   const bool writes = here && threadIdx.x % lanes == 0;
   if (a.out.members)
-    add_one(stage.members(), standing, writes && standing != nobody);
+    add_one(stage.members(), representative, writes && representative != none);
   if (writes && a.out.representatives)
     a.out.representatives[stage.slot + rank_index(mine.key)] =
-        standing == nobody ? CROWD_NMS_NONE : rank_index(a.arrays.key[stage.slot + standing]);
+        representative == none ? CROWD_NMS_NONE : rank_index(a.arrays.key[stage.slot + representative]);
 }
 
-__global__ void __launch_bounds__(threads) write_members(Arguments a) {
-  await_previous();
+__global__ void __launch_bounds__(threads) write_members(StagedArguments a) {
+  pdl_wait();
   const Stage stage(a, blockIdx.y);
   const std::uint32_t rank = blockIdx.x * threads + threadIdx.x;
   if (rank < min(stage.survivors(), a.out.max_survivors))

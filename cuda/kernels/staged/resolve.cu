@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Fates, and survivors in rank order. A thread per candidate in rank order waits for the few rivals in its list. Blocks
-// number themselves as they start, so that whoever is waited for runs or has ended. Nobody waits for a whole block,
-// except candidates in a crowd too dense for lists: those wait until all before their block are decided, and then
-// classic greedy decides within the block. So a block is the longest step that anything can cost.
+// Fates, and survivors in rank order. A thread per candidate in rank order is_pending for the few suppressors in its
+// list. Blocks number themselves as they start, so that whoever is waited for runs or has ended. Nobody is_pending for
+// a whole block, except candidates in a crowd too dense for lists: those wait until all before their block are decided,
+// and then classic greedy decides within the block. So a block is the longest step that anything can cost.
 
 #include "kernels/staged/settle.cuh"
 #include "kernels/staged/window.cuh"
@@ -13,75 +13,75 @@ namespace crowd::staged {
 
 namespace {
 
-struct Shared {
+struct ResolveShared {
   std::uint32_t block;    ///< in rank order
-  std::uint32_t crowded;  ///< somebody here waits for all before this block
+  std::uint32_t crowded;  ///< somebody here is_pending for all before this block
   std::uint32_t before;
   // What a crowded block knows of the blocks before it.
   std::uint32_t done;
   std::uint32_t survivors;
   std::uint32_t in_warp[warps];
-  // Its candidates that are not dead, in rank order.
+  // Its candidates that are not suppressed, in rank order.
   float4 box[threads];
   std::int32_t label[threads];
-  std::uint8_t gone[threads];
+  std::uint8_t suppressed[threads];
   bool survives[threads];
   Chunk chunk;
 };
 
-/// A candidate that waits.
-struct Waiter {
+/// A candidate that is_pending.
+struct Pending {
   std::uint32_t place;
-  Fate mine;
-  std::uint32_t rival[RivalList::room];
-  std::uint32_t open;  ///< a bit for each rival that may survive
-  bool more;           ///< there are others
-  bool surveyed;       ///< it is known whether it is
-  bool crowded;        ///< among too many others to list them
-  std::uint32_t seen;  ///< survivors tried; for the crowded
+  Decision mine;
+  std::uint32_t suppressor[SuppressorList::room];
+  std::uint32_t undecided;  ///< a bit for each suppressor that may survive
+  bool more;                ///< there are others
+  bool measured;            ///< it is known whether it is
+  bool crowded;             ///< among too many others to list them
+  std::uint32_t seen;       ///< survivors tried; for the crowded
 
-  __device__ Waiter(std::uint32_t at, Fate fate)
-      : place(at), mine(fate), rival{}, open(0), more(false), surveyed(false), crowded(false), seen(0) {}
-  __device__ void take(const RivalList& list) {
-    open = (1u << list.count()) - 1;
+  __device__ Pending(std::uint32_t at, Decision decision)
+      : place(at), mine(decision), suppressor{}, undecided(0), more(false), measured(false), crowded(false), seen(0) {}
+  __device__ void take(const SuppressorList& list) {
+    undecided = (1u << list.count()) - 1;
     more = list.more();
 #pragma unroll
-    for (unsigned r = 0; r < RivalList::room; ++r)
-      rival[r] = list.position(r);
+    for (unsigned r = 0; r < SuppressorList::room; ++r)
+      suppressor[r] = list.position(r);
   }
-  __device__ bool waits() const {
+  __device__ bool is_pending() const {
     return !mine.is_decided();
   }
 };
 
-/// What is known of the rivals by now.
-__device__ void look(const Stage& stage, Waiter& w) {
-  const Fate before = w.mine;
-  if (w.mine.is_tied()) {
-    w.mine = w.mine.follow(stage.fate(w.mine.position()));
+/// What is known of the suppressors by now.
+__device__ void look(const Stage& stage, Pending& w) {
+  const Decision before = w.mine;
+  if (w.mine.is_alias()) {
+    w.mine = w.mine.follow(stage.decision(w.mine.position()));
   } else {
     // All are on their way before the first is looked at.
-    std::uint32_t fate[RivalList::room];
+    std::uint32_t decision[SuppressorList::room];
 #pragma unroll
-    for (unsigned r = 0; r < RivalList::room; ++r)
-      fate[r] = (w.open >> r & 1 ? stage.fate(w.rival[r]) : Fate::dead()).word();
+    for (unsigned r = 0; r < SuppressorList::room; ++r)
+      decision[r] = (w.undecided >> r & 1 ? stage.decision(w.suppressor[r]) : Decision::suppressed()).word();
     std::uint32_t only = 0;
-    std::uint32_t open = 0;
-    bool beaten = false;
+    std::uint32_t undecided = 0;
+    bool suppressed = false;
 #pragma unroll
-    for (unsigned r = 0; r < RivalList::room; ++r) {
-      const bool lives = !Fate::of_word(fate[r]).is_dead();
-      beaten |= Fate::of_word(fate[r]).is_kept();
-      open |= static_cast<unsigned>(lives) << r;
-      only = lives ? w.rival[r] : only;
+    for (unsigned r = 0; r < SuppressorList::room; ++r) {
+      const bool possible = !Decision::of_word(decision[r]).is_suppressed();
+      suppressed |= Decision::of_word(decision[r]).is_kept();
+      undecided |= static_cast<unsigned>(possible) << r;
+      only = possible ? w.suppressor[r] : only;
     }
-    w.open = open;
-    if (beaten)
-      w.mine = Fate::dead();
-    else if (!w.open && !w.more)
-      w.mine = Fate::kept();
-    else if (!w.more && !(w.open & (w.open - 1)))
-      w.mine = Fate::tied(only, false);
+    w.undecided = undecided;
+    if (suppressed)
+      w.mine = Decision::suppressed();
+    else if (!w.undecided && !w.more)
+      w.mine = Decision::kept();
+    else if (!w.more && !(w.undecided & (w.undecided - 1)))
+      w.mine = Decision::alias(only, false);
   }
   if (w.mine.word() != before.word())
     stage.decide(w.place, w.mine);
@@ -94,55 +94,55 @@ __device__ std::uint64_t warp_max(std::uint64_t value) {
   return static_cast<std::uint64_t>(top) << 32 | low;
 }
 
-/// Lists anew the rivals of the lane `who`, those that are not dead by now. By the whole warp.
-__device__ void refill(const Stage& stage, Waiter& w, int who) {
-  const Subject its = stage.subject(__shfl_sync(all_lanes, w.place, who));
+/// PaperLists anew the suppressors of the lane `lane`, those that are not suppressed by now. By the whole warp.
+__device__ void refill(const Stage& stage, Pending& w, int lane) {
+  const Subject its = stage.subject(__shfl_sync(all_lanes, w.place, lane));
   std::uint64_t best = 0;
   std::uint64_t second = 0;
   std::uint32_t found = 0;
-  const bool beaten = visit_rivals_by_warp(
-      stage, Walk(stage, its.box), its, [&](std::uint32_t rival) { return stage.fate(rival).word(); },
-      [&](std::uint32_t rival, std::uint64_t key, std::uint32_t word) {
-        const Fate fate = Fate::of_word(word);
-        if (fate.is_dead())
+  const bool suppressed = visit_suppressors_by_warp(
+      stage, Walk(stage, its.box), its, [&](std::uint32_t suppressor) { return stage.decision(suppressor).word(); },
+      [&](std::uint32_t suppressor, std::uint64_t key, std::uint32_t word) {
+        const Decision decision = Decision::of_word(word);
+        if (decision.is_suppressed())
           return false;
-        const std::uint64_t entry = by_score(key, rival);
+        const std::uint64_t entry = by_score(key, suppressor);
         second = max(second, min(best, entry));
         best = max(best, entry);
         ++found;
-        return fate.is_kept();
+        return decision.is_kept();
       });
   found = warp_sum(found);
-  const bool me = static_cast<int>(threadIdx.x % warp_size) == who;
+  const bool is_owner = static_cast<int>(threadIdx.x % warp_size) == lane;
   std::uint32_t count = 0;
 #pragma unroll
-  for (unsigned r = 0; r < RivalList::room; ++r) {
+  for (unsigned r = 0; r < SuppressorList::room; ++r) {
     const std::uint64_t top = warp_max(best);
     if (top && top == best) {
       best = second;
       second = 0;
     }
-    if (me)
-      w.rival[r] = static_cast<std::uint32_t>(top);
+    if (is_owner)
+      w.suppressor[r] = static_cast<std::uint32_t>(top);
     count += top != 0;
   }
-  if (!me)
+  if (!is_owner)
     return;
-  w.open = (1u << count) - 1;
+  w.undecided = (1u << count) - 1;
   w.more = found > count;
-  if (beaten || !found) {
-    w.mine = beaten ? Fate::dead() : Fate::kept();
+  if (suppressed || !found) {
+    w.mine = suppressed ? Decision::suppressed() : Decision::kept();
     stage.decide(w.place, w.mine);
   }
 }
 
-/// `complete`: see to it that no rival with a known fate is left unseen. For a whole warp.
-__device__ void look_and_refill(const Stage& stage, Waiter& w, bool complete) {
-  if (w.waits() && !w.crowded)
+/// `complete`: see to it that no suppressor with a known decision is left unseen. For a whole warp.
+__device__ void look_and_refill(const Stage& stage, Pending& w, bool complete) {
+  if (w.is_pending() && !w.crowded)
     look(stage, w);
-  const bool lacks = w.waits() && !w.crowded && w.more && (complete || !w.open);
-  if (lacks && !w.surveyed) {
-    w.surveyed = true;
+  const bool lacks = w.is_pending() && !w.crowded && w.more && (complete || !w.undecided);
+  if (lacks && !w.measured) {
+    w.measured = true;
     w.crowded = Walk(stage, stage.subject(w.place).box).is_longer_than(tuning::staged_refill);
   }
   for (unsigned todo = __ballot_sync(all_lanes, lacks && !w.crowded); todo; todo &= todo - 1)
@@ -150,7 +150,7 @@ __device__ void look_and_refill(const Stage& stage, Waiter& w, bool complete) {
 }
 
 /// Notes how many blocks from the first on have listed their survivors. By the first warp.
-__device__ void see_blocks_before(const Stage& stage, Shared& shared) {
+__device__ void see_blocks_before(const Stage& stage, ResolveShared& shared) {
   const unsigned lane = threadIdx.x % warp_size;
   unsigned listing = all_lanes;
   std::uint32_t done = shared.done;
@@ -161,7 +161,7 @@ __device__ void see_blocks_before(const Stage& stage, Shared& shared) {
     const int first_not = __ffs(static_cast<int>(~listing)) - 1;
     const int more = first_not < 0 ? static_cast<int>(warp_size) : first_not;
     if (more)
-      survivors = __shfl_sync(all_lanes, word >> told_bits, more - 1);
+      survivors = __shfl_sync(all_lanes, word >> look_back_bits, more - 1);
     done += static_cast<std::uint32_t>(more);
   }
   __threadfence();
@@ -172,29 +172,30 @@ __device__ void see_blocks_before(const Stage& stage, Shared& shared) {
 }
 
 /// Tries the survivors known by now on the crowded. For a whole warp.
-__device__ void try_survivors(const Stage& stage, Waiter& w, std::uint32_t survivors) {
+__device__ void try_survivors(const Stage& stage, Pending& w, std::uint32_t survivors) {
   const volatile std::uint32_t* list = stage.a.arrays.ranked + stage.slot;
-  for (unsigned todo = __ballot_sync(all_lanes, w.waits() && w.crowded && w.seen < survivors); todo; todo &= todo - 1) {
-    const int who = __ffs(static_cast<int>(todo)) - 1;
-    const bool me = static_cast<int>(threadIdx.x % warp_size) == who;
-    const Subject its = stage.subject(__shfl_sync(all_lanes, w.place, who));
-    bool beaten = false;
-    for (std::uint32_t s = __shfl_sync(all_lanes, w.seen, who); s < survivors && !beaten; s += warp_size) {
+  for (unsigned todo = __ballot_sync(all_lanes, w.is_pending() && w.crowded && w.seen < survivors); todo;
+       todo &= todo - 1) {
+    const int lane = __ffs(static_cast<int>(todo)) - 1;
+    const bool is_owner = static_cast<int>(threadIdx.x % warp_size) == lane;
+    const Subject its = stage.subject(__shfl_sync(all_lanes, w.place, lane));
+    bool suppressed = false;
+    for (std::uint32_t s = __shfl_sync(all_lanes, w.seen, lane); s < survivors && !suppressed; s += warp_size) {
       const std::uint32_t mine = s + threadIdx.x % warp_size;
-      beaten = __any_sync(all_lanes, mine < survivors && stage.beats_at(list[mine], its));
+      suppressed = __any_sync(all_lanes, mine < survivors && stage.suppresses_at(list[mine], its));
     }
-    if (!me)
+    if (!is_owner)
       continue;
     w.seen = survivors;
-    if (beaten) {
-      w.mine = Fate::dead();
+    if (suppressed) {
+      w.mine = Decision::suppressed();
       stage.decide(w.place, w.mine);
     }
   }
 }
 
 /// Members of this warp that fulfil `on`, in the warps before it and in the lanes before this one; for a whole block.
-__device__ std::uint32_t count_before(Shared& shared, bool on, std::uint32_t& total) {
+__device__ std::uint32_t count_before(ResolveShared& shared, bool on, std::uint32_t& total) {
   const unsigned lane = threadIdx.x % warp_size;
   const unsigned mask = __ballot_sync(all_lanes, on);
   __syncthreads();
@@ -207,28 +208,28 @@ __device__ std::uint32_t count_before(Shared& shared, bool on, std::uint32_t& to
          static_cast<std::uint32_t>(__popc(mask & ((1u << lane) - 1)));
 }
 
-/// Classic greedy among the block's candidates that are not dead, once all before the block are decided.
-__device__ void settle_block(const Stage& stage, Waiter& w, Shared& shared) {
-  const bool alive = !w.mine.is_dead();
+/// Classic greedy among the block's candidates that are not suppressed, once all before the block are decided.
+__device__ void settle_block(const Stage& stage, Pending& w, ResolveShared& shared) {
+  const bool remaining = !w.mine.is_suppressed();
   std::uint32_t total;
-  const std::uint32_t at = count_before(shared, alive, total);
-  if (alive) {
+  const std::uint32_t at = count_before(shared, remaining, total);
+  if (remaining) {
     const Subject mine = stage.subject(w.place);
     shared.box[at] = mine.box;
     shared.label[at] = mine.label;
-    shared.gone[at] = 0;
+    shared.suppressed[at] = 0;
   }
   __syncthreads();
-  settle_residue(shared.chunk, {shared.box, shared.label, shared.gone, total}, stage.a.rule.overlap,
+  settle_residue(shared.chunk, {shared.box, shared.label, shared.suppressed, total}, stage.a.rule.overlap,
                  stage.a.rule.by_class, [&](std::uint32_t p, bool survives) { shared.survives[p] = survives; });
   __syncthreads();
-  if (!w.waits())
+  if (!w.is_pending())
     return;
-  w.mine = shared.survives[at] ? Fate::kept() : Fate::dead();
+  w.mine = shared.survives[at] ? Decision::kept() : Decision::suppressed();
   stage.decide(w.place, w.mine);
 }
 
-__device__ void settle_crowd(const Stage& stage, Waiter& w, Shared& shared) {
+__device__ void settle_crowd(const Stage& stage, Pending& w, ResolveShared& shared) {
   while (true) {
     if (threadIdx.x < warp_size)
       see_blocks_before(stage, shared);
@@ -236,23 +237,23 @@ __device__ void settle_crowd(const Stage& stage, Waiter& w, Shared& shared) {
     const bool all_before = shared.done == shared.block;
     look_and_refill(stage, w, all_before);
     try_survivors(stage, w, shared.survivors);
-    if (!__syncthreads_or(w.waits()))
+    if (!__syncthreads_or(w.is_pending()))
       return;
     if (all_before)
       return settle_block(stage, w, shared);
   }
 }
 
-__device__ void settle(const Stage& stage, Waiter& w, Shared& shared) {
+__device__ void settle(const Stage& stage, Pending& w, ResolveShared& shared) {
   unsigned crowded = 0;
-  while (__any_sync(all_lanes, w.waits()) && !crowded) {
+  while (__any_sync(all_lanes, w.is_pending()) && !crowded) {
     look_and_refill(stage, w, false);
-    const bool mine = __any_sync(all_lanes, w.waits() && w.crowded);
+    const bool mine = __any_sync(all_lanes, w.is_pending() && w.crowded);
     if (threadIdx.x % warp_size == 0)
       crowded = atomicOr(&shared.crowded, static_cast<unsigned>(mine)) | static_cast<unsigned>(mine);
     crowded = __shfl_sync(all_lanes, crowded, 0);
   }
-  if (__syncthreads_or(w.waits()))
+  if (__syncthreads_or(w.is_pending()))
     settle_crowd(stage, w, shared);
 }
 
@@ -267,7 +268,7 @@ __device__ std::uint32_t look_back(const Stage& stage, std::uint32_t block) {
     while (__any_sync(all_lanes, (word & listed) == nothing));
     const unsigned sums = __ballot_sync(all_lanes, (word & up_to_end) != 0);
     const unsigned last = sums ? static_cast<unsigned>(__ffs(static_cast<int>(sums))) - 1 : warp_size - 1;
-    before += warp_sum(lane <= last ? word >> told_bits : 0);
+    before += warp_sum(lane <= last ? word >> look_back_bits : 0);
     if (sums)
       break;
     end -= warp_size;
@@ -275,18 +276,18 @@ __device__ std::uint32_t look_back(const Stage& stage, std::uint32_t block) {
   return before;
 }
 
-__device__ void write(const Stage& stage, Shared& shared, const Waiter& w, bool last) {
-  const Arguments& a = stage.a;
+__device__ void write(const Stage& stage, ResolveShared& shared, const Pending& w, bool last) {
+  const StagedArguments& a = stage.a;
   const bool survives = w.mine.is_kept();
   std::uint32_t total;
   const std::uint32_t at = count_before(shared, survives, total);
   if (threadIdx.x < warp_size) {
-    volatile std::uint32_t& told = stage.look_back()[shared.block];
+    volatile std::uint32_t& word = stage.look_back()[shared.block];
     if (threadIdx.x == 0)
-      told = total << told_bits | in_block;
+      word = total << look_back_bits | in_block;
     const std::uint32_t before = look_back(stage, shared.block);
     if (threadIdx.x == 0) {
-      told = (before + total) << told_bits | up_to_end;
+      word = (before + total) << look_back_bits | up_to_end;
       shared.before = before;
     }
   }
@@ -303,13 +304,13 @@ __device__ void write(const Stage& stage, Shared& shared, const Waiter& w, bool 
   if (threadIdx.x)
     return;
   const std::uint32_t survivors = shared.before + total;
-  stage.look_back()[shared.block] = survivors << told_bits | listed;
+  stage.look_back()[shared.block] = survivors << look_back_bits | listed;
   if (last) {
     const std::uint32_t all = a.frames.count(stage.frame);
     a.out.reports[stage.frame] = {all,
                                   all - a.frames.size(stage.frame),
-                                  stage.tally().invalid,
-                                  stage.tally().below_threshold,
+                                  stage.counters().invalid,
+                                  stage.counters().below_threshold,
                                   survivors,
                                   survivors > a.out.max_survivors ? survivors - a.out.max_survivors : 0};
   }
@@ -317,28 +318,28 @@ __device__ void write(const Stage& stage, Shared& shared, const Waiter& w, bool 
 
 }  // namespace
 
-__global__ void __launch_bounds__(threads) resolve(Arguments a) {
-  __shared__ Shared shared;
+__global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
+  __shared__ ResolveShared shared;
   const Stage stage(a, blockIdx.y);
   if (threadIdx.x == 0) {
-    shared.block = atomicAdd(&stage.tally().tickets, 1u);
+    shared.block = atomicAdd(&stage.counters().tickets, 1u);
     shared.crowded = shared.done = shared.survivors = 0;
   }
-  await_previous();
+  pdl_wait();
   __syncthreads();
   const std::uint32_t size = stage.size();
   if (shared.block >= stage.blocks())
     return;
   const std::uint32_t rank = shared.block * threads + threadIdx.x;
   const std::uint32_t place = rank < size ? a.arrays.ranked[stage.slot + rank] : 0;
-  const Fate known = rank < size ? stage.fate(place) : Fate::dead();
-  Waiter waiter(place, known);
-  if (waiter.waits())
-    waiter.take(stage.list_of(place));
-  settle(stage, waiter, shared);
+  const Decision known = rank < size ? stage.decision(place) : Decision::suppressed();
+  Pending pending(place, known);
+  if (pending.is_pending())
+    pending.take(stage.list_of(place));
+  settle(stage, pending, shared);
   if (a.out.members && rank < size)
     stage.members()[place] = 0;
-  write(stage, shared, waiter, shared.block == stage.blocks() - 1);
+  write(stage, shared, pending, shared.block == stage.blocks() - 1);
 }
 
 }  // namespace crowd::staged

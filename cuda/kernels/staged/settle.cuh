@@ -16,30 +16,30 @@ static_assert(chunk_size == 64, "a chunk's rows are 64-bit masks");
 struct Chunk {
   CrowdNmsBox box[chunk_size];
   std::int32_t label[chunk_size];
-  unsigned long long beats[chunk_size];  ///< bit c of row r: r overlaps the worse-ranked c
-  unsigned long long alive;
+  unsigned long long suppresses[chunk_size];  ///< bit c of row r: r overlaps the worse-ranked c
+  unsigned long long remaining;
 };
 
 /// Candidates in rank order.
 struct Residue {
   const float4* box;
   const std::int32_t* label;
-  std::uint8_t* gone;  ///< set once a survivor overlaps the candidate
+  std::uint8_t* suppressed;  ///< set once a survivor overlaps the candidate
   std::uint32_t length;
 };
 
 __device__ inline void load_chunk(Chunk& chunk, const Residue& residue, std::uint32_t base) {
   const std::uint32_t t = threadIdx.x;
   if (t == 0)
-    chunk.alive = 0;
+    chunk.remaining = 0;
   if (t < chunk_size)
-    chunk.beats[t] = 0;
+    chunk.suppresses[t] = 0;
   __syncthreads();
   if (t < chunk_size && base + t < residue.length) {
     chunk.box[t] = as_box(residue.box[base + t]);
     chunk.label[t] = residue.label[base + t];
-    if (!residue.gone[base + t])
-      atomicOr(&chunk.alive, 1ull << t);
+    if (!residue.suppressed[base + t])
+      atomicOr(&chunk.remaining, 1ull << t);
   }
   __syncthreads();
 }
@@ -48,27 +48,27 @@ __device__ inline void test_inside(Chunk& chunk, const OverlapRule& rule, bool b
   for (unsigned pair = threadIdx.x; pair < chunk_size * chunk_size; pair += blockDim.x) {
     const unsigned row = pair / chunk_size;
     const unsigned c = pair % chunk_size;
-    if (c > row && (chunk.alive >> row & 1) && (chunk.alive >> c & 1) &&
+    if (c > row && (chunk.remaining >> row & 1) && (chunk.remaining >> c & 1) &&
         (!by_class || chunk.label[c] == chunk.label[row]) && overlaps(chunk.box[row], chunk.box[c], rule))
-      atomicOr(&chunk.beats[row], 1ull << c);
+      atomicOr(&chunk.suppresses[row], 1ull << c);
   }
 }
 
 /// Greedy inside the chunk, by one thread: only survivors suppress.
 __device__ inline void resolve_inside(Chunk& chunk) {
-  unsigned long long alive = chunk.alive;
-  for (unsigned long long todo = alive; todo;) {
+  unsigned long long remaining = chunk.remaining;
+  for (unsigned long long todo = remaining; todo;) {
     const int best = __ffsll(static_cast<long long>(todo)) - 1;
     todo &= todo - 1;
-    alive &= ~chunk.beats[best];
-    todo &= alive;
+    remaining &= ~chunk.suppresses[best];
+    todo &= remaining;
   }
-  chunk.alive = alive;
+  chunk.remaining = remaining;
 }
 
 __device__ inline bool suppressed_by(const Chunk& chunk, const CrowdNmsBox& box, std::int32_t label,
                                      const OverlapRule& rule, bool by_class) {
-  for (unsigned long long todo = chunk.alive; todo; todo &= todo - 1) {
+  for (unsigned long long todo = chunk.remaining; todo; todo &= todo - 1) {
     const int s = __ffsll(static_cast<long long>(todo)) - 1;
     if ((!by_class || chunk.label[s] == label) && overlaps(chunk.box[s], box, rule))
       return true;
@@ -88,11 +88,11 @@ __device__ void settle_residue(Chunk& chunk, const Residue& residue, const Overl
       resolve_inside(chunk);
     __syncthreads();
     if (threadIdx.x < chunk_size && base + threadIdx.x < residue.length)
-      verdict(base + threadIdx.x, static_cast<bool>(chunk.alive >> threadIdx.x & 1));
-    if (chunk.alive)
+      verdict(base + threadIdx.x, static_cast<bool>(chunk.remaining >> threadIdx.x & 1));
+    if (chunk.remaining)
       for (std::uint32_t p = base + chunk_size + threadIdx.x; p < residue.length; p += blockDim.x)
-        if (!residue.gone[p] && suppressed_by(chunk, as_box(residue.box[p]), residue.label[p], rule, by_class))
-          residue.gone[p] = 1;
+        if (!residue.suppressed[p] && suppressed_by(chunk, as_box(residue.box[p]), residue.label[p], rule, by_class))
+          residue.suppressed[p] = 1;
     __syncthreads();
   }
 }

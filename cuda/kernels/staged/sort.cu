@@ -16,11 +16,11 @@ namespace {
 constexpr std::uint32_t no_slot = ~0u;
 
 /// What a block's candidates come to.
-struct BlockTally {
+struct BlockCounters {
   std::uint32_t width, height, invalid, below_threshold;
 };
 
-__device__ void add_up(BlockTally& tally, float w, float h, Validity state) {
+__device__ void add_up(BlockCounters& counters, float w, float h, Validity state) {
   const bool valid = state == Validity::valid;
   const std::uint32_t width = warp_max(valid ? __float_as_uint(w) : 0);
   const std::uint32_t height = warp_max(valid ? __float_as_uint(h) : 0);
@@ -28,10 +28,10 @@ __device__ void add_up(BlockTally& tally, float w, float h, Validity state) {
   const auto belows = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, state == Validity::below_threshold)));
   if (threadIdx.x % warp_size)
     return;
-  atomicMax(&tally.width, width);
-  atomicMax(&tally.height, height);
-  atomicAdd(&tally.invalid, invalids);
-  atomicAdd(&tally.below_threshold, belows);
+  atomicMax(&counters.width, width);
+  atomicMax(&counters.height, height);
+  atomicAdd(&counters.invalid, invalids);
+  atomicAdd(&counters.below_threshold, belows);
 }
 
 /// A thread's candidate.
@@ -51,14 +51,14 @@ __device__ Loaded load(const Stage& stage) {
   return {i, true, frames.boxes[at], frames.scores[at]};
 }
 
-__device__ Slots* slots_of(const Stage& stage) {
-  return reinterpret_cast<Slots*>(stage.a.arrays.rivals + stage.slot);
+__device__ SortSlots* slots_of(const Stage& stage) {
+  return reinterpret_cast<SortSlots*>(stage.a.arrays.suppressors + stage.slot);
 }
 
 }  // namespace
 
-__global__ void __launch_bounds__(threads) clear(Arguments a) {
-  await_previous();
+__global__ void __launch_bounds__(threads) clear(StagedArguments a) {
+  pdl_wait();
   const std::uint32_t quads = a.shape.words / 4;
   uint4* words = reinterpret_cast<uint4*>(a.arrays.cleared) + static_cast<std::size_t>(blockIdx.y) * quads;
   const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
@@ -66,9 +66,9 @@ __global__ void __launch_bounds__(threads) clear(Arguments a) {
     words[i] = {0, 0, 0, 0};
 }
 
-__global__ void __launch_bounds__(threads) count(Arguments a) {
+__global__ void __launch_bounds__(threads) count(StagedArguments a) {
   __shared__ Scale scale;
-  __shared__ BlockTally total;
+  __shared__ BlockCounters total;
   // Chunks are few, and candidates would queue for their counters.
   extern __shared__ std::uint32_t in_chunk[];
   const Stage stage(a, blockIdx.y);
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(threads) count(Arguments a) {
   }
   for (std::uint32_t c = threadIdx.x; c < a.shape.chunks; c += threads)
     in_chunk[c] = 0;
-  await_previous();
+  pdl_wait();
   __syncthreads();
   if (blockIdx.x == 0 && threadIdx.x == 0)
     a.arrays.scale[stage.frame] = scale;
@@ -94,13 +94,13 @@ __global__ void __launch_bounds__(threads) count(Arguments a) {
   add_up(total, width(b, offset), height(b, offset), state);
   const std::uint32_t cell = scale.grid.cell(b);
   const std::uint32_t bin = a.shape.cells() + scale.scores.bin(score, i);
-  const Slots slots{add_one(stage.starts(), cell, valid), add_one(stage.starts(), bin, valid)};
+  const SortSlots slots{add_one(stage.starts(), cell, valid), add_one(stage.starts(), bin, valid)};
   if (valid) {
     atomicAdd(&in_chunk[cell / chunk], 1u);
     atomicAdd(&in_chunk[bin / chunk], 1u);
   }
   if (here)
-    slots_of(stage)[i] = valid ? slots : Slots{no_slot, no_slot};
+    slots_of(stage)[i] = valid ? slots : SortSlots{no_slot, no_slot};
   if (here && !valid && a.out.representatives)
     a.out.representatives[stage.slot + i] = CROWD_NMS_REJECTED;
   __syncthreads();
@@ -109,24 +109,24 @@ __global__ void __launch_bounds__(threads) count(Arguments a) {
       atomicAdd(&stage.chunk_counts()[c], in_chunk[c]);
   if (threadIdx.x)
     return;
-  Tally& tally = stage.tally();
-  atomicMax(&tally.width, total.width);
-  atomicMax(&tally.height, total.height);
+  FrameCounters& counters = stage.counters();
+  atomicMax(&counters.width, total.width);
+  atomicMax(&counters.height, total.height);
   if (total.invalid)
-    atomicAdd(&tally.invalid, total.invalid);
+    atomicAdd(&counters.invalid, total.invalid);
   if (total.below_threshold)
-    atomicAdd(&tally.below_threshold, total.below_threshold);
+    atomicAdd(&counters.below_threshold, total.below_threshold);
 }
 
 // A block per chunk of counters. Those of all chunks before it are summed up by every block anew.
-__global__ void __launch_bounds__(threads) scan(Arguments a) {
+__global__ void __launch_bounds__(threads) scan(StagedArguments a) {
   using Reduce = cub::BlockReduce<std::uint32_t, threads>;
   using Scan = cub::BlockScan<std::uint32_t, threads>;
   constexpr unsigned items = chunk / threads;
   __shared__ typename Reduce::TempStorage reduction;
   __shared__ typename Scan::TempStorage temporary;
   __shared__ std::uint32_t before;
-  await_previous();
+  pdl_wait();
   const Stage stage(a, blockIdx.y);
   std::uint32_t* counters = stage.starts() + blockIdx.x * chunk;
   std::uint32_t start[items];
@@ -147,13 +147,13 @@ __global__ void __launch_bounds__(threads) scan(Arguments a) {
     counters[chunk] = before + total;
 }
 
-__global__ void __launch_bounds__(threads) scatter(Arguments a) {
+__global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   const Stage stage(a, blockIdx.y);
   const auto [i, here, b, score] = load(stage);
-  const Slots slots = here ? slots_of(stage)[i] : Slots{no_slot, no_slot};
+  const SortSlots slots = here ? slots_of(stage)[i] : SortSlots{no_slot, no_slot};
   const std::uint32_t cell = stage.scale().grid.cell(b);
   const std::uint32_t bin = a.shape.cells() + stage.scale().scores.bin(score, i);
-  await_previous();
+  pdl_wait();
   if (slots.place == no_slot)
     return;
   const std::size_t place = stage.slot + stage.starts()[cell] + slots.place;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The staged path: greedy and map-reduce for frames of any capacity, in a chain of short launches. Candidates are
-// sorted by cell of a grid and by score at once, each lists the better-ranked ones that overlap it, and then waits for
-// their fates. What the stages share is here.
+// sorted by cell of a grid and by score at once, each lists the better-ranked ones that overlap it, and then is_pending
+// for their fates. What the stages share is here.
 #pragma once
 
 #include "core/carver.hpp"
@@ -21,7 +21,7 @@ constexpr unsigned warps = threads / warp_size;
 
 /// Lanes that look through a candidate's window together.
 constexpr unsigned lanes = 4;
-constexpr unsigned homes = threads / lanes;
+constexpr unsigned candidates_per_block = threads / lanes;
 
 /// Counters of cells and bins that a block scans.
 constexpr std::uint32_t chunk = tuning::staged_block * 4;
@@ -35,18 +35,18 @@ constexpr std::uint32_t floor_power_of_two(std::uint32_t n) {
 
 /// What the blocks of resolve() tell each other: how many survivors are in the block, or up to its end; and whether
 /// these have been listed.
-enum Told : std::uint32_t { nothing = 0, in_block = 1, up_to_end = 2, listed = 3 };
-constexpr unsigned told_bits = 2;
+enum LookBackState : std::uint32_t { nothing = 0, in_block = 1, up_to_end = 2, listed = 3 };
+constexpr unsigned look_back_bits = 2;
 
 /// What follows from the capacity.
 struct Shape {
   std::uint32_t columns, rows, bins;
   std::uint32_t chunks;
-  std::uint32_t blocks;        ///< with a thread per candidate
-  std::uint32_t home_blocks;   ///< with several lanes per candidate
-  std::uint32_t scan_begins;   ///< cleared words before the counts of chunks
-  std::uint32_t start_begins;  ///< and before the counters
-  std::uint32_t words;         ///< cleared for a frame
+  std::uint32_t blocks;         ///< with a thread per candidate
+  std::uint32_t window_blocks;  ///< with several lanes per candidate
+  std::uint32_t scan_begins;    ///< cleared words before the counts of chunks
+  std::uint32_t start_begins;   ///< and before the counters
+  std::uint32_t words;          ///< cleared for a frame
 
   CROWD_HD constexpr std::uint32_t cells() const {
     return columns * rows;
@@ -54,7 +54,7 @@ struct Shape {
 };
 
 /// What a frame's stages add up, all of it zero at first; look-back words, counts of chunks and counters lie behind.
-struct Tally {
+struct FrameCounters {
   std::uint32_t width, height;  ///< bits of Largest
   std::uint32_t invalid, below_threshold;
   std::uint32_t tickets;  ///< of the blocks of resolve()
@@ -66,30 +66,30 @@ constexpr std::uint32_t padded_words(std::uint32_t words) {
 }
 
 constexpr Shape make_shape(std::uint32_t capacity) {
-  constexpr std::uint32_t least = 64;
-  const std::uint32_t cells = floor_power_of_two(capacity < least ? least : capacity);
+  constexpr std::uint32_t min_cells = 64;
+  const std::uint32_t cells = floor_power_of_two(capacity < min_cells ? min_cells : capacity);
   Shape shape{};
   // A row of cells is one stretch of places however many cells it has, so cells are narrow and columns many.
   shape.columns = 1;
   while (shape.columns * shape.columns < 2 * tuning::staged_narrow * cells)
     shape.columns *= 2;
   shape.rows = cells / shape.columns;
-  shape.bins = floor_power_of_two(capacity / 2 < least ? least : capacity / 2);
+  shape.bins = floor_power_of_two(capacity / 2 < min_cells ? min_cells : capacity / 2);
   shape.chunks = ceil_div(cells + shape.bins, chunk);
   shape.blocks = capacity ? ceil_div(capacity, threads) : 1;
-  shape.home_blocks = ceil_div(capacity, homes);
-  shape.scan_begins = padded_words(sizeof(Tally) / sizeof(std::uint32_t) + shape.blocks);
+  shape.window_blocks = ceil_div(capacity, candidates_per_block);
+  shape.scan_begins = padded_words(sizeof(FrameCounters) / sizeof(std::uint32_t) + shape.blocks);
   shape.start_begins = padded_words(shape.scan_begins + shape.chunks);
   shape.words = padded_words(shape.start_begins + shape.chunks * chunk + 1);
   return shape;
 }
 
 /// The better-ranked candidates that overlap one, as far as there is room: the best-ranked of them. 20 bits each.
-class RivalList {
+class SuppressorList {
  public:
   static constexpr unsigned room = 6;
 
-  __device__ RivalList() : low_(0), high_(0) {}
+  __device__ SuppressorList() : low_(0), high_(0) {}
 
   /// `position`: any if at >= count.
   __device__ void set(unsigned at, std::uint32_t position) {
@@ -116,50 +116,50 @@ class RivalList {
 
   std::uint64_t low_, high_;
 };
-static_assert(sizeof(RivalList) == sizeof(uint4), "moved as one vector");
+static_assert(sizeof(SuppressorList) == sizeof(uint4), "moved as one vector");
 
 /// A place in each order, given out by counting.
-struct Slots {
+struct SortSlots {
   std::uint32_t place, score;
 };
 
-/// Arrays of frames * capacity entries; "by place" are the valid candidates in the order of their cells.
-struct Arrays {
-  std::uint32_t* cleared;  ///< [frames * shape.words]
-  Scale* scale;            ///< [frames]
-  float4* box;             ///< by place
-  std::uint64_t* key;      ///< by place: rank_key()
-  std::uint32_t* fate;     ///< by place
-  uint4* rivals;           ///< by place: RivalList; before that, by index: Slots
-  std::uint64_t* score;    ///< by bin: rank_key(); after that, by place: members
-  std::uint32_t* ranked;   ///< places in rank order; survivors take over from the front as they are found
+/// StagedArrays of frames * capacity entries; "by place" are the valid candidates in the order of their cells.
+struct StagedArrays {
+  std::uint32_t* cleared;   ///< [frames * shape.words]
+  Scale* scale;             ///< [frames]
+  float4* box;              ///< by place
+  std::uint64_t* key;       ///< by place: rank_key()
+  std::uint32_t* decision;  ///< by place
+  uint4* suppressors;       ///< by place: SuppressorList; before that, by index: SortSlots
+  std::uint64_t* score;     ///< by bin: rank_key(); after that, by place: members
+  std::uint32_t* ranked;    ///< places in rank order; survivors take over from the front as they are found
 };
 
-inline Arrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
+inline StagedArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
-  Arrays arrays;
+  StagedArrays arrays;
   arrays.cleared = carver.take<std::uint32_t>(static_cast<std::size_t>(frames) * make_shape(capacity).words);
   arrays.scale = carver.take<Scale>(frames);
   arrays.box = carver.take<float4>(total);
   arrays.key = carver.take<std::uint64_t>(total);
-  arrays.fate = carver.take<std::uint32_t>(total);
-  arrays.rivals = carver.take<uint4>(total);
+  arrays.decision = carver.take<std::uint32_t>(total);
+  arrays.suppressors = carver.take<uint4>(total);
   arrays.score = carver.take<std::uint64_t>(total);
   arrays.ranked = carver.take<std::uint32_t>(total);
   return arrays;
 }
 
-struct Arguments {
+struct StagedArguments {
   Frames frames;
   Shape shape;
-  Arrays arrays;
+  StagedArrays arrays;
   PairRule rule;
-  float least;  ///< inter < least * (sum of areas): no overlap; 0 where the metric allows no such test
+  float min_part;  ///< inter < min_part * (sum of areas): no overlap; 0 where the metric allows no such test
   float score_threshold;
   CrowdNmsSurvivors out;
 };
 
-/// The candidate whose rivals are looked for.
+/// The candidate whose suppressors are looked for.
 struct Subject {
   float4 box;
   float area;
@@ -174,22 +174,22 @@ __device__ inline std::uint64_t by_score(std::uint64_t key, std::uint32_t place)
 
 /// A frame's part of the arrays.
 struct Stage {
-  const Arguments& a;
+  const StagedArguments& a;
   std::uint32_t frame;
   std::size_t slot;
   std::uint32_t* cleared;
 
-  __device__ Stage(const Arguments& arguments, std::uint32_t number)
+  __device__ Stage(const StagedArguments& arguments, std::uint32_t number)
       : a(arguments),
         frame(number),
         slot(arguments.frames.slot(number)),
         cleared(arguments.arrays.cleared + static_cast<std::size_t>(number) * arguments.shape.words) {}
 
-  __device__ Tally& tally() const {
-    return *reinterpret_cast<Tally*>(cleared);
+  __device__ FrameCounters& counters() const {
+    return *reinterpret_cast<FrameCounters*>(cleared);
   }
   __device__ volatile std::uint32_t* look_back() const {
-    return cleared + sizeof(Tally) / sizeof(std::uint32_t);
+    return cleared + sizeof(FrameCounters) / sizeof(std::uint32_t);
   }
   __device__ std::uint32_t* chunk_counts() const {
     return cleared + a.shape.scan_begins;
@@ -205,14 +205,14 @@ struct Stage {
   __device__ const Scale& scale() const {
     return a.arrays.scale[frame];
   }
-  __device__ Fate fate(std::uint32_t place) const {
-    return Fate::of_word(*static_cast<volatile std::uint32_t*>(a.arrays.fate + slot + place));
+  __device__ Decision decision(std::uint32_t place) const {
+    return Decision::of_word(*static_cast<volatile std::uint32_t*>(a.arrays.decision + slot + place));
   }
-  __device__ void decide(std::uint32_t place, Fate fate) const {
-    *static_cast<volatile std::uint32_t*>(a.arrays.fate + slot + place) = fate.word();
+  __device__ void decide(std::uint32_t place, Decision decision) const {
+    *static_cast<volatile std::uint32_t*>(a.arrays.decision + slot + place) = decision.word();
   }
-  __device__ RivalList& list_of(std::uint32_t place) const {
-    return reinterpret_cast<RivalList*>(a.arrays.rivals)[slot + place];
+  __device__ SuppressorList& list_of(std::uint32_t place) const {
+    return reinterpret_cast<SuppressorList*>(a.arrays.suppressors)[slot + place];
   }
   /// Of the survivor at a place.
   __device__ std::uint32_t* members() const {
@@ -224,7 +224,7 @@ struct Stage {
   }
   /// After resolve().
   __device__ std::uint32_t survivors() const {
-    return look_back()[blocks() - 1] >> told_bits;
+    return look_back()[blocks() - 1] >> look_back_bits;
   }
   __device__ std::int32_t label(std::uint64_t key) const {
     return a.rule.by_class ? a.frames.classes[a.frames.input(frame) + rank_index(key)] : 0;
@@ -236,22 +236,22 @@ struct Stage {
   }
   /// Whether a candidate with this key and box may be better-ranked than `mine` and overlap it. Cheap and without
   /// branches; says yes to few others.
-  __device__ bool may_beat(std::uint64_t key, const float4& b, const Subject& mine) const {
+  __device__ bool may_suppress(std::uint64_t key, const float4& b, const Subject& mine) const {
     const float offset = a.rule.overlap.offset;
     const float w = fminf(b.z, mine.box.z) - fmaxf(b.x, mine.box.x) + offset;
     const float h = fminf(b.w, mine.box.w) - fmaxf(b.y, mine.box.y) + offset;
-    const float bound = __fmaf_rn(a.least, mine.area + area(as_box(b), offset), -1e-37f);
+    const float bound = __fmaf_rn(a.min_part, mine.area + area(as_box(b), offset), -1e-37f);
     const bool meets = static_cast<int>(w > 0) & static_cast<int>(h > 0) & static_cast<int>(!(w * h < bound));
-    return static_cast<int>(key > mine.key) & (static_cast<int>(meets) | static_cast<int>(a.rule.apart_too));
+    return static_cast<int>(key > mine.key) & (static_cast<int>(meets) | static_cast<int>(a.rule.disjoint_too));
   }
   /// Whether one that may beat `mine` does.
-  __device__ bool beats(std::uint64_t key, const float4& b, const Subject& mine) const {
-    return suppresses(b, mine.box, a.rule) && label(key) == mine.label;
+  __device__ bool suppresses(std::uint64_t key, const float4& b, const Subject& mine) const {
+    return crowd::suppresses(b, mine.box, a.rule) && label(key) == mine.label;
   }
-  __device__ bool beats_at(std::uint32_t place, const Subject& mine) const {
+  __device__ bool suppresses_at(std::uint32_t place, const Subject& mine) const {
     const std::uint64_t key = a.arrays.key[slot + place];
     const float4 b = a.arrays.box[slot + place];
-    return may_beat(key, b, mine) && beats(key, b, mine);
+    return may_suppress(key, b, mine) && suppresses(key, b, mine);
   }
 };
 
@@ -270,14 +270,14 @@ __device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t n
 
 // The stages. Blocks take frame blockIdx.y.
 
-__global__ void clear(Arguments a);
-__global__ void count(Arguments a);
-__global__ void scan(Arguments a);
-__global__ void scatter(Arguments a);
-__global__ void find_rivals(Arguments a);
-__global__ void find_dominated(Arguments a);
-__global__ void resolve(Arguments a);
-__global__ void find_representatives(Arguments a);
-__global__ void write_members(Arguments a);
+__global__ void clear(StagedArguments a);
+__global__ void count(StagedArguments a);
+__global__ void scan(StagedArguments a);
+__global__ void scatter(StagedArguments a);
+__global__ void find_suppressors(StagedArguments a);
+__global__ void find_dominated(StagedArguments a);
+__global__ void resolve(StagedArguments a);
+__global__ void find_representatives(StagedArguments a);
+__global__ void write_members(StagedArguments a);
 
 }  // namespace crowd::staged

@@ -63,12 +63,12 @@ __device__ void list_by_rank(const Stage& stage, std::uint32_t block) {
   stage.a.arrays.ranked[stage.slot + rank] = place;
 }
 
-__device__ RivalList list_of(Finds& finds, bool cut, std::uint32_t& listed) {
+__device__ SuppressorList list_of(Finds& finds, bool cut, std::uint32_t& listed) {
   const std::uint32_t total = sum_of_lanes(finds.count);
-  RivalList list;
+  SuppressorList list;
   listed = 0;
 #pragma unroll
-  for (unsigned r = 0; r < RivalList::room; ++r) {
+  for (unsigned r = 0; r < SuppressorList::room; ++r) {
     if (!__any_sync(all_lanes, finds.best[0] != 0))
       break;
     const std::uint64_t top = finds.take_best();
@@ -81,31 +81,31 @@ __device__ RivalList list_of(Finds& finds, bool cut, std::uint32_t& listed) {
 
 /// What the lanes of a candidate have in common; the lanes beyond the last candidate look at it as well, but keep what
 /// they find to themselves.
-struct Home {
+struct Assignment {
   std::uint32_t place;
   bool writes;
 };
 
 /// A block shares its candidates out by the extent of their windows: those in a warp are done at about the same time.
-__device__ Home home_of(const Stage& stage) {
-  __shared__ std::uint32_t extent[homes];
-  __shared__ std::uint8_t order[homes];
-  const std::uint32_t first = blockIdx.x * homes;
+__device__ Assignment assign(const Stage& stage) {
+  __shared__ std::uint32_t extent[candidates_per_block];
+  __shared__ std::uint8_t order[candidates_per_block];
+  const std::uint32_t first = blockIdx.x * candidates_per_block;
   const std::uint32_t size = stage.size();
-  if (threadIdx.x < homes) {
+  if (threadIdx.x < candidates_per_block) {
     const float4 b = stage.a.arrays.box[stage.slot + min(first + threadIdx.x, size - 1)];
     const Grid& grid = stage.scale().grid;
     const float w = width(b, stage.a.rule.overlap.offset) * grid.per_x;
     const float h = height(b, stage.a.rule.overlap.offset) * grid.per_y;
     // As an integer with the number in its last bits, so that all are different.
-    extent[threadIdx.x] = (__float_as_uint((w + 1) * (h + 1)) & ~(homes - 1)) | threadIdx.x;
+    extent[threadIdx.x] = (__float_as_uint((w + 1) * (h + 1)) & ~(candidates_per_block - 1)) | threadIdx.x;
   }
   __syncthreads();
-  if (threadIdx.x < homes) {
+  if (threadIdx.x < candidates_per_block) {
     const std::uint32_t mine = extent[threadIdx.x];
     std::uint32_t smaller = 0;
 #pragma unroll 16
-    for (unsigned other = 0; other < homes; ++other)
+    for (unsigned other = 0; other < candidates_per_block; ++other)
       smaller += extent[other] < mine;
     order[smaller] = static_cast<std::uint8_t>(threadIdx.x);
   }
@@ -116,74 +116,74 @@ __device__ Home home_of(const Stage& stage) {
 
 }  // namespace
 
-__global__ void __launch_bounds__(threads) find_rivals(Arguments a) {
-  await_previous();
+__global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
+  pdl_wait();
   const Stage stage(a, blockIdx.y);
-  if (blockIdx.x >= a.shape.home_blocks)
-    return list_by_rank(stage, blockIdx.x - a.shape.home_blocks);
-  if (blockIdx.x * homes >= stage.size())
+  if (blockIdx.x >= a.shape.window_blocks)
+    return list_by_rank(stage, blockIdx.x - a.shape.window_blocks);
+  if (blockIdx.x * candidates_per_block >= stage.size())
     return;
-  const Home home = home_of(stage);
-  const Subject mine = stage.subject(home.place);
+  const Assignment assigned = assign(stage);
+  const Subject mine = stage.subject(assigned.place);
   Finds finds;
-  const bool cut = visit_rivals<false>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
-                                       [&](std::uint32_t place, std::uint64_t key) {
-                                         finds.add(key, place);
-                                         return false;
-                                       });
+  const bool cut = visit_suppressors<false>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
+                                            [&](std::uint32_t place, std::uint64_t key) {
+                                              finds.add(key, place);
+                                              return false;
+                                            });
   std::uint32_t listed;
-  const RivalList list = list_of(finds, cut, listed);
-  if (!home.writes)
+  const SuppressorList list = list_of(finds, cut, listed);
+  if (!assigned.writes)
     return;
-  stage.list_of(home.place) = list;
-  stage.decide(home.place, listed || list.more() ? Fate::open() : Fate::kept());
+  stage.list_of(assigned.place) = list;
+  stage.decide(assigned.place, listed || list.more() ? Decision::undecided() : Decision::kept());
 }
 
 namespace {
 
-/// By the whole warp: whether any candidate beats `mine`. Looks at its window or at those with better scores, whichever
-/// are fewer: in a crowd the best are found to be so quickly, and the others beaten.
-__device__ bool is_beaten(const Stage& stage, const Walk& walk, const Subject& mine) {
+/// By the whole warp: whether any candidate suppresses `mine`. Looks at its window or at those with better scores,
+/// whichever are fewer: in a crowd the best are found to be so quickly, and the others suppressed.
+__device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subject& mine) {
   const std::uint32_t better = bin_of(stage, mine.key).end;
   if (better > tuning::staged_refill)
-    return visit_rivals_by_warp(
+    return visit_suppressors_by_warp(
         stage, walk, mine, [](std::uint32_t) { return 0u; },
         [](std::uint32_t, std::uint64_t, std::uint32_t) { return true; });
   const float4* boxes = stage.a.frames.boxes + stage.a.frames.input(stage.frame);
-  bool beaten = false;
-  for (std::uint32_t e = threadIdx.x % warp_size; e < better && !beaten; e += warp_size) {
+  bool suppressed = false;
+  for (std::uint32_t e = threadIdx.x % warp_size; e < better && !suppressed; e += warp_size) {
     const std::uint64_t key = stage.a.arrays.score[stage.slot + e];
     const float4 b = boxes[rank_index(key)];
-    beaten = stage.may_beat(key, b, mine) && stage.beats(key, b, mine);
+    suppressed = stage.may_suppress(key, b, mine) && stage.suppresses(key, b, mine);
   }
-  return __any_sync(all_lanes, beaten);
+  return __any_sync(all_lanes, suppressed);
 }
 
 }  // namespace
 
-__global__ void __launch_bounds__(threads) find_dominated(Arguments a) {
-  await_previous();
+__global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
+  pdl_wait();
   const Stage stage(a, blockIdx.y);
-  if (blockIdx.x >= a.shape.home_blocks)
-    return list_by_rank(stage, blockIdx.x - a.shape.home_blocks);
-  if (blockIdx.x * homes >= stage.size())
+  if (blockIdx.x >= a.shape.window_blocks)
+    return list_by_rank(stage, blockIdx.x - a.shape.window_blocks);
+  if (blockIdx.x * candidates_per_block >= stage.size())
     return;
-  const Home home = home_of(stage);
-  const Subject mine = stage.subject(home.place);
-  bool beaten = false;
-  const bool cut = visit_rivals<true>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
-                                      [&](std::uint32_t, std::uint64_t) { return beaten = true; });
-  beaten = sum_of_lanes(beaten);
+  const Assignment assigned = assign(stage);
+  const Subject mine = stage.subject(assigned.place);
+  bool suppressed = false;
+  const bool cut = visit_suppressors<true>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
+                                           [&](std::uint32_t, std::uint64_t) { return suppressed = true; });
+  suppressed = sum_of_lanes(suppressed);
   // What a few lanes have not seen of a crowded window, the whole warp looks through.
-  for (unsigned todo = __ballot_sync(all_lanes, cut && !beaten && home.writes); todo; todo &= todo - 1) {
+  for (unsigned todo = __ballot_sync(all_lanes, cut && !suppressed && assigned.writes); todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;
-    const Subject its = stage.subject(__shfl_sync(all_lanes, home.place, lane));
-    const bool lost = is_beaten(stage, Walk(stage, its.box), its);
+    const Subject its = stage.subject(__shfl_sync(all_lanes, assigned.place, lane));
+    const bool found = has_suppressor(stage, Walk(stage, its.box), its);
     if (static_cast<int>(threadIdx.x % warp_size) == lane)
-      beaten = lost;
+      suppressed = found;
   }
-  if (home.writes)
-    stage.decide(home.place, beaten ? Fate::dead() : Fate::kept());
+  if (assigned.writes)
+    stage.decide(assigned.place, suppressed ? Decision::suppressed() : Decision::kept());
 }
 
 }  // namespace crowd::staged

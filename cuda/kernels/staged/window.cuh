@@ -17,8 +17,9 @@ struct Segment {
 class Walk {
  public:
   __device__ Walk(const Stage& stage, const float4& box) : grid_(stage.scale().grid), starts_(stage.starts()) {
-    const Tally& tally = stage.tally();
-    const Window w = window(box, grid_, stage.a.rule, {__uint_as_float(tally.width), __uint_as_float(tally.height)});
+    const FrameCounters& counters = stage.counters();
+    const Window w =
+        window(box, grid_, stage.a.rule, {__uint_as_float(counters.width), __uint_as_float(counters.height)});
     const bool whole = w.x.count >= grid_.columns;
     from_ = whole ? 0 : grid_.column(w.x.first);
     to_ = from_ + w.x.count;
@@ -113,17 +114,17 @@ __device__ std::uint32_t look_at(const Stage& stage, const Group& group, std::ui
 #pragma unroll
   for (unsigned s = 0; s < step; ++s) {
     const bool within = first + s * stride < end;
-    const bool may = stage.may_beat(key[s], box[s], mine);
+    const bool may = stage.may_suppress(key[s], box[s], mine);
     found |= static_cast<std::uint32_t>(static_cast<int>(within) & static_cast<int>(may)) << s;
   }
   return found;
 }
 
-/// The lanes of each candidate look for its rivals in its window: visit(place, key), true to stop this lane; `eager`:
-/// as soon as there is one. At most `limit` places. True if that was not all of them. For a whole warp.
+/// The lanes of each candidate look for its suppressors in its window: visit(place, key), true to stop this lane;
+/// `eager`: as soon as there is one. At most `limit` places. True if that was not all of them. For a whole warp.
 template <bool eager, typename Visit>
-__device__ bool visit_rivals(const Stage& stage, const Walk& walk, const Subject& mine, std::uint32_t limit,
-                             Visit visit) {
+__device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Subject& mine, std::uint32_t limit,
+                                  Visit visit) {
   constexpr unsigned step = tuning::staged_step;
   const unsigned lane = threadIdx.x % lanes;
   std::uint32_t visited = 0;
@@ -135,7 +136,7 @@ __device__ bool visit_rivals(const Stage& stage, const Walk& walk, const Subject
     const Group group = join(segment, static_cast<std::uint32_t>(stage.slot));
     const std::uint32_t end = min(group.size(), limit - visited);
     for (std::uint32_t k = lane; k < end && !stopped;) {
-      // What may be a rival waits, a bit each, so that the lanes of a warp look closer together.
+      // What may be a suppressor is_pending, a bit each, so that the lanes of a warp look closer together.
       const std::uint32_t first = k;
       std::uint32_t found = 0;
       for (unsigned bit = 0; bit < 32 && k < end && !(eager && found); bit += step, k += step * lanes)
@@ -144,7 +145,7 @@ __device__ bool visit_rivals(const Stage& stage, const Walk& walk, const Subject
         const std::uint32_t at =
             group.at(first + (static_cast<std::uint32_t>(__ffs(static_cast<int>(found))) - 1) * lanes);
         const std::uint64_t key = stage.a.arrays.key[at];
-        if (stage.beats(key, stage.a.arrays.box[at], mine))
+        if (stage.suppresses(key, stage.a.arrays.box[at], mine))
           stopped = visit(at - static_cast<std::uint32_t>(stage.slot), key);
       }
     }
@@ -159,10 +160,10 @@ __device__ bool visit_rivals(const Stage& stage, const Walk& walk, const Subject
 }
 
 /// A whole warp looks through one window. `glance(place)` gives what visit(place, key, glance) wants to know of a
-/// rival: it comes with what the test needs, not after it. visit() returns true to stop all. True if stopped.
+/// suppressor: it comes with what the test needs, not after it. visit() returns true to stop all. True if stopped.
 template <typename Glance, typename Visit>
-__device__ bool visit_rivals_by_warp(const Stage& stage, const Walk& walk, const Subject& mine, Glance glance,
-                                     Visit visit) {
+__device__ bool visit_suppressors_by_warp(const Stage& stage, const Walk& walk, const Subject& mine, Glance glance,
+                                          Visit visit) {
   constexpr unsigned step = 4;
   const unsigned lane = threadIdx.x % warp_size;
   const auto slot = static_cast<std::uint32_t>(stage.slot);
@@ -179,7 +180,7 @@ __device__ bool visit_rivals_by_warp(const Stage& stage, const Walk& walk, const
 #pragma unroll
       for (unsigned s = 0; s < step; ++s) {
         const std::uint32_t at = group.at(min(k + s * warp_size, group.size() - 1));
-        if (found >> s & 1 && stage.beats(stage.a.arrays.key[at], stage.a.arrays.box[at], mine))
+        if (found >> s & 1 && stage.suppresses(stage.a.arrays.key[at], stage.a.arrays.box[at], mine))
           stop |= visit(at - slot, stage.a.arrays.key[at], glances[s]);
       }
       if (__any_sync(all_lanes, stop))
