@@ -10,7 +10,7 @@ namespace crowd {
 
 namespace {
 
-// Stands for all kernels of the library: they are compiled for the same architectures.
+// A sample of the library's kernels, which are all compiled for the same architectures.
 __global__ void any_kernel() {}
 
 constexpr int hopper = 9;
@@ -23,7 +23,7 @@ Device ask(int device) {
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
       cudaFuncGetAttributes(&kernel, any_kernel) != cudaSuccess)
     (void)cudaGetLastError();
-  // A driver that compiles an older architecture's PTX for Hopper leaves out what that did not have.
+  // PTX of an older architecture that the driver compiles for Hopper has no griddepcontrol.
   return {static_cast<unsigned>(std::max(processors, 1)), major >= hopper && kernel.ptxVersion >= 10 * hopper};
 }
 

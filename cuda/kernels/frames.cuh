@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the kernels of a call share: where the frames of a batch lie, and the scratch arrays.
+// What the kernels of a call share: the batch, the call, the scratch arrays of method paper.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace crowd {
 
-/// Whether a candidate counts: crowd/nms.h, "Valid". `absent`: a thread has no candidate.
+/// Whether a candidate is valid (crowd/nms.h, "Valid") or why not. `absent`: the thread has no candidate.
 enum class Validity : std::uint32_t { valid, absent, invalid, below_threshold };
 
-/// The batch, as kernels see it. Blocks take frame blockIdx.y.
+/// The batch, as kernels see it. Kernels handle frame blockIdx.y unless they say otherwise.
 struct Frames {
   const float4* boxes;
   const float* scores;
@@ -30,18 +30,18 @@ struct Frames {
   __device__ std::uint32_t count(std::uint32_t frame) const {
     return counts ? counts[frame] : capacity;
   }
-  /// Candidates that the arrays hold.
+  /// Candidates that have an entry in the arrays.
   __device__ std::uint32_t held(std::uint32_t frame) const {
     return min(count(frame), capacity);
   }
   __device__ std::uint32_t size(std::uint32_t frame) const {
     return min(count(frame), limit);
   }
-  /// Where the frame's candidates begin in boxes, scores and classes.
+  /// Index of the frame's first candidate in boxes, scores and classes.
   __device__ std::size_t input(std::uint32_t frame) const {
     return offsets ? offsets[frame] : static_cast<std::size_t>(frame) * capacity;
   }
-  /// Where its entries begin in the scratch arrays.
+  /// Index of the frame's first entry in the scratch arrays.
   __device__ std::size_t slot(std::uint32_t frame) const {
     return static_cast<std::size_t>(frame) * capacity;
   }
@@ -51,7 +51,7 @@ __device__ inline CrowdNmsBox as_box(float4 b) {
   return {b.x, b.y, b.z, b.w};
 }
 
-/// A list of candidates of each frame: entries begin at the frame's slot.
+/// Lists of candidates, one a frame; entries begin at Frames::slot().
 struct PaperLists {
   std::uint32_t* index;
   std::uint32_t* size;
@@ -86,7 +86,7 @@ inline PaperScratch take_paper_scratch(Carver& carver, std::uint32_t frames, std
   return scratch;
 }
 
-/// One call: what to do, on what, with what, on which stream.
+/// One call of crowd_nms_cuda().
 struct Call {
   CrowdNmsParams params;
   Frames frames;
@@ -113,26 +113,26 @@ struct Call {
   }
 };
 
-// What follows are launches, one or a few each. Every kernel reads the candidate counts on the device.
+// Launches. Every kernel reads the numbers of candidates on the device.
 
-/// Greedy or map-reduce, all that was asked for, for frames of moderate capacity. False, and nothing done, if this call
-/// is not one for it. `carver`: direct_bytes() of device memory.
+/// Greedy or map-reduce with all outputs, for frames of up to direct_capacity candidates. Returns false and launches
+/// nothing for larger ones. `carver`: direct_bytes() of device memory.
 bool launch_direct(const Call& call, Carver carver);
 std::size_t direct_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
-/// Greedy or map-reduce, all that was asked for, for any capacity. `carver`: staged_bytes() of device memory.
+/// Greedy or map-reduce with all outputs, for any capacity. `carver`: staged_bytes() of device memory.
 void launch_staged(const Call& call, Carver carver);
 std::size_t staged_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
-/// Algorithms 1 and 2, up to PaperScratch::kept. `scratch`: paper_scratch_bytes() of device memory.
+/// Algorithms 1 and 2: decides which candidates are kept. `scratch`: paper_scratch_bytes() of device memory.
 void launch_paper(const Call& call, std::byte* scratch);
 std::size_t paper_scratch_bytes(std::uint64_t side);
 
-// What method paper goes on with.
+// The outputs of method paper, in this order.
 
-/// PaperLists the kept candidates and writes the reports.
+/// Lists the kept candidates by index and writes the reports.
 void launch_collect(const Call& call);
-/// Writes the survivors in rank order to the ranked arrays.
+/// Copies the survivors in rank order to the ranked arrays.
 void launch_rank(const Call& call);
 /// Writes the survivors from the ranked arrays.
 void launch_survivors(const Call& call);

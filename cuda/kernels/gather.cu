@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// crowd_nms_cuda_gather(): survivors as boxes, for whoever draws or hands them on without asking the host.
+// crowd_nms_cuda_gather(): copies the survivors' boxes, scores and classes on the device.
 
 #include "core/call.hpp"
 #include "core/failure.hpp"
@@ -31,7 +31,7 @@ __device__ void add(CrowdNmsTotals& totals, const CrowdNmsReport& report) {
   totals.last = report;
 }
 
-// By one thread, in the order of the frames.
+// By one thread: sums in a fixed order of frames.
 __device__ void add_totals(const Gather& call) {
   CrowdNmsTotals totals = *call.out.totals;
   for (std::uint32_t f = 0; f < call.frame_count; ++f)

@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Kernels one after another without the gaps between them (programmatic dependent launch, Hopper and up).
+// Launches of kernels, from Hopper on with programmatic dependent launch (PDL): a kernel starts while its predecessor
+// in the stream ends.
 #pragma once
 
 #include "kernels/frames.cuh"
 
 namespace crowd {
 
-/// The current device, asked once a thread.
+/// What launches depend on; queried once per thread and device.
 struct Device {
   unsigned processors;
-  /// It has what Hopper brought, and the kernels were compiled for that: clusters, and words between a kernel and its
-  /// neighbours in the stream.
+  /// Compute capability 9.0 or later, and the kernels were compiled for it: thread-block clusters and griddepcontrol
+  /// work.
   bool hopper;
 };
 Device current_device();
@@ -22,14 +23,15 @@ struct LaunchShape {
   dim3 grid;
   unsigned threads;
   std::size_t shared_bytes = 0;
-  /// Most that the kernel is ever launched with: what is granted to a kernel is the same for all threads that launch
-  /// it.
+  /// Largest shared_bytes that the kernel is ever launched with. The limit set on a kernel holds for all threads of the
+  /// process, so all have to set the same.
   std::size_t max_shared_bytes = 0;
-  unsigned cluster = 1;  ///< blocks, where there are clusters
+  unsigned cluster = 1;  ///< blocks per cluster, on devices that have clusters
 };
 
-/// Until here a kernel runs beside the one before it in the stream, from here on the next may run beside this one. So
-/// what comes before may read what the kernel before the last has written. Every thread has to come by.
+/// Waits until the predecessor in the stream is complete, then allows the successor to start. Code before it may read
+/// only what was complete before the predecessor started, and must not write what the predecessor uses: README.md,
+/// "Memory model". Every thread has to call it.
 __device__ inline void pdl_wait() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -37,7 +39,7 @@ __device__ inline void pdl_wait() {
 #endif
 }
 
-/// Launches a kernel that calls pdl_wait().
+/// Launches a kernel that calls pdl_wait(). A failure is noted in the call.
 template <typename KernelArguments>
 void launch_pdl(void (*kernel)(KernelArguments), const Call& call, const LaunchShape& shape,
                 const KernelArguments& arguments) {
@@ -58,16 +60,16 @@ void launch_pdl(void (*kernel)(KernelArguments), const Call& call, const LaunchS
   attributes[1].val.clusterDim.x = shape.cluster;
   attributes[1].val.clusterDim.y = attributes[1].val.clusterDim.z = 1;
   config.attrs = attributes;
-  // Without the words in the kernels, nothing would hold them back.
+  // A kernel compiled without griddepcontrol.wait would not wait for its predecessor.
   config.numAttrs = !device.hopper ? 0 : shape.cluster > 1 ? 2 : 1;
   call.note(cudaLaunchKernelEx(&config, kernel, arguments));
 }
 
-/// Whether all launches of a call went well; the reason is in crowd_nms_last_error(). Takes the error that the runtime
-/// keeps of a failed one, and nothing where there was none.
+/// The status of a call's launches. If one failed, clears the runtime's last error, which is that launch's; else leaves
+/// it, which may be the application's.
 CrowdNmsStatus status_of(const Call& call, const char* what);
 
-/// Launches a kernel after the one before it.
+/// Launches a kernel without PDL: it starts when its predecessor in the stream is complete.
 template <typename... Parameters, typename... KernelArguments>
 void launch_after(void (*kernel)(Parameters...), const Call& call, dim3 grid, dim3 block,
                   const KernelArguments&... arguments) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Who can overlap whom: the test of a pair without a division, how far apart two boxes that overlap can be, and the
-// grid of cells that makes boxes so near to each other easy to find. cuda/PROOFS.md has the proofs.
+// Geometry of overlapping boxes: the overlap test without a division, a bound on the distance of two boxes that
+// overlap, and a grid of cells that finds boxes within that distance. cuda/PROOFS.md has the proofs.
 #pragma once
 
 #include "core/order.hpp"
@@ -12,25 +12,26 @@
 
 namespace crowd {
 
-/// OverlapRule, prepared for kernels.
+/// OverlapRule with what kernels derive from it.
 struct PairRule {
   OverlapRule overlap;
-  float sure;        ///< inter > sure * denominator: an overlap, however the division rounds
-  float sure_not;    ///< inter < sure_not * denominator: none
-  float reach;       ///< centres of overlapping boxes are at most reach * the width of either apart, in y the height
-  float pair_reach;  ///< and pair_reach * the sum of both
+  float sure;        ///< inter > sure * denominator: an overlap, whatever the division rounds to
+  float sure_not;    ///< inter < sure_not * denominator: no overlap
+  float reach;       ///< bounds the distance of overlapping boxes' centres along an axis: reach * the extent of either
+  float pair_reach;  ///< the same: pair_reach * the sum of both extents
   bool by_class;
-  bool disjoint_too;  ///< ratio 0 counts as overlap: boxes that do not meet are to be tested too
+  bool disjoint_too;  ///< boxes that do not intersect overlap, too: ratio >= 0
 };
 
-/// Guard band of the test without division: 8 units of rounding to either side of the threshold.
+/// Guard band of suppresses(): 8 units of rounding to either side of the threshold.
 constexpr float guard = 8.0f / (1 << 24);
-/// Products below this may have lost digits to underflow: too small for the argument with relative errors.
+/// Areas and thresholds below this are left to the division: their products may underflow, and the bounds on relative
+/// errors fail.
 constexpr float tiny_area = 1e-30f;
 constexpr float min_threshold = 1e-5f;
 
-/// With IoU > t the overlap along an axis is more than t / (1 + t) of the sum of the extents: centres are less than
-/// this part of the sum apart. One half where the metric bounds nothing: the boxes meet.
+/// PairRule::pair_reach. IoU > t makes the intersection's extent more than t / (1 + t) of the sum of the extents. One
+/// half for rules that only imply that the boxes intersect.
 inline float pair_reach_of(const OverlapRule& rule) {
   const float t = rule.threshold * (1.0f - 1e-5f);
   if (rule.metric != CROWD_NMS_IOU || rule.threshold < min_threshold)
@@ -38,8 +39,7 @@ inline float pair_reach_of(const OverlapRule& rule) {
   return 0.5f * (1.0f - t) / (1.0f + t);
 }
 
-/// Since the larger extent is less than 1 / t times the smaller, that bounds the distance by one of them, too. Infinite
-/// where the metric bounds nothing.
+/// PairRule::reach. IoU > t makes the larger extent less than 1 / t times the smaller. Infinite for other rules.
 inline float reach_of(const OverlapRule& rule) {
   const float t = rule.threshold * (1.0f - 1e-5f);
   if (rule.metric != CROWD_NMS_IOU || rule.threshold < min_threshold)
@@ -58,8 +58,8 @@ inline PairRule pair_rule(const OverlapRule& rule, bool by_class) {
           rule.or_equal && rule.threshold == 0};
 }
 
-/// overlaps(), by multiplication where that decides, by the formula itself near the threshold. The boxes are
-/// well-formed. Same answer on every input.
+/// overlaps(hi, lo) with the same answer on every input, without a division unless the ratio is near the threshold. The
+/// boxes are well-formed.
 __device__ inline bool suppresses(const float4& hi, const float4& lo, const PairRule& rule) {
   const float offset = rule.overlap.offset;
   const float w = fminf(hi.z, lo.z) - fmaxf(hi.x, lo.x) + offset;
@@ -68,33 +68,32 @@ __device__ inline bool suppresses(const float4& hi, const float4& lo, const Pair
     return rule.disjoint_too && overlaps(as_box(hi), as_box(lo), rule.overlap);
   const float inter = w * h;
   const float divisor = denominator(rule.overlap.metric, area(as_box(hi), offset), area(as_box(lo), offset), inter);
-  // The small constant sends everything that underflow may have touched to the formula.
+  // The constant widens the band so that values that may have underflowed are divided.
   const bool sure = inter > __fmaf_rn(rule.sure, divisor, 1e-37f);
   if (unlikely(!sure & !(inter < __fmaf_rn(rule.sure_not, divisor, -1e-37f))))
     return overlaps(as_box(hi), as_box(lo), rule.overlap);
   return sure;
 }
 
-/// Whether a candidate counts: Validity::valid if so, else why not.
 __device__ inline Validity validity(const float4& box, float score, const PairRule& rule, float score_threshold) {
   if (score != score || !is_well_formed(as_box(box), rule.overlap.offset))
     return Validity::invalid;
   return score < score_threshold ? Validity::below_threshold : Validity::valid;
 }
 
-/// validity() == Validity::valid, the long way. Not inlined, lest the compiler take it instead of the branch around it.
+/// validity() == Validity::valid. Not inlined: the compiler would compute it always, instead of branching around it.
 static __noinline__ __device__ bool is_valid_exact(float4 b, float score, const PairRule& rule, float score_threshold) {
   return validity(b, score, rule, score_threshold) == Validity::valid;
 }
 
-/// Less than `unusual_extent` if both extents of a box are finite and above 0: their bits less one are, of no others.
-/// So are all well-formed boxes but giants and, where there is an offset, those without extent.
+/// Less than `unusual_extent` iff both extents, without the offset, are positive and finite. The box is well-formed
+/// then. If not, it may be all the same: too large for a finite extent, or empty but for the offset.
 constexpr std::uint32_t unusual_extent = 0x7f7fffff;
 __device__ inline std::uint32_t extent_code(const float4& b) {
   return max(__float_as_uint(b.z - b.x) - 1, __float_as_uint(b.w - b.y) - 1);
 }
 
-/// validity() == Validity::valid, in few instructions.
+/// validity() == Validity::valid, in few instructions for usual boxes.
 __device__ inline bool is_valid(const float4& b, float score, const PairRule& rule, float score_threshold) {
   const bool high = score >= score_threshold;
   if (unlikely(extent_code(b) >= unusual_extent))
@@ -102,7 +101,6 @@ __device__ inline bool is_valid(const float4& b, float score, const PairRule& ru
   return high;
 }
 
-/// A candidate as the kernels that look at pairs hold it.
 struct Candidate {
   float4 box;
   std::uint32_t key;    ///< score_key()
@@ -110,13 +108,13 @@ struct Candidate {
   std::int32_t label;
 };
 
-/// Whether `other` is better-ranked, of the same class and overlaps `mine`.
+/// Whether `other` suppresses `mine`: better rank, same class, overlap.
 __device__ inline bool suppresses(const Candidate& other, const Candidate& mine, const PairRule& rule) {
   const bool better = other.key > mine.key || (other.key == mine.key && other.index < mine.index);
   return better && (!rule.by_class || other.label == mine.label) && suppresses(other.box, mine.box, rule);
 }
 
-/// Widest and highest_bit box of a frame; non-negative floats, so that their bits order as they do.
+/// Largest width and largest height of a frame's boxes. Not negative, so their bits compare as integers.
 struct Largest {
   float width, height;
 };
@@ -129,13 +127,13 @@ __device__ inline float height(const float4& b, float offset) {
   return b.w - b.y + offset;
 }
 
-/// A grid of columns x rows cells that repeats itself over the plane: boxes at any coordinates have a cell. Both counts
-/// are powers of two. The cells' size affects speed alone.
+/// A grid of columns x rows cells that repeats over the plane, so that boxes at any coordinates have a cell. Both
+/// counts are powers of two. The size of cells affects speed alone.
 struct Grid {
   float per_x, per_y;  ///< cells per unit
   std::uint32_t columns, rows;
 
-  /// Monotone in the coordinate, in float arithmetic too; saturates.
+  /// The number of the cell along an axis, not yet wrapped. Monotone in `at`, rounding included; saturates.
   __device__ static int along(float at, float per) {
     return __float2int_rd(at * per);
   }
@@ -153,27 +151,26 @@ struct Grid {
   }
 };
 
-/// Consecutive cells along one axis, unwrapped.
+/// Consecutive cells or bins along an axis; `first` is not yet wrapped.
 struct IndexRange {
   int first;
   std::uint32_t count;
 };
 
-/// A distance of centres, with slack for the rounding of extents (relative to them) and of centres (relative to the
-/// coordinate).
+/// A distance of centres, widened by what rounding of extents and of centres can amount to.
 __device__ inline float with_slack(float distance, float centre) {
   return distance * (1 + 1e-5f) + fabsf(centre) * 4e-7f + 1e-37f;
 }
 
-/// The cells along one axis from that of `from` to that of `to`.
+/// The cells (or bins) along an axis from that of `from` to that of `to`; each at most once.
 __device__ inline IndexRange range_between(float from, float to, float per, std::uint32_t cells) {
   const int first = Grid::along(from, per);
   const std::uint32_t span = static_cast<std::uint32_t>(Grid::along(to, per)) - static_cast<std::uint32_t>(first);
   return {first, span < cells - 1 ? span + 1 : cells};
 }
 
-/// The cells along one axis that the centre of a box overlapping [from, to] can lie in. `max_extent` bounds the extent
-/// of any box along the axis.
+/// The cells along an axis that hold the centres of all boxes that can overlap a box from `from` to `to`. No box of the
+/// frame has an extent above `max_extent`.
 __device__ inline IndexRange reachable(float from, float to, float extent, float reach, float pair_reach,
                                        float max_extent, float per, std::uint32_t cells) {
   const float centre = Grid::centre(from, to);
@@ -181,7 +178,7 @@ __device__ inline IndexRange reachable(float from, float to, float extent, float
   return range_between(centre - far, centre + far, per, cells);
 }
 
-/// Cells that hold every box overlapping a given one.
+/// Cells that hold the centres of all boxes that can overlap a box.
 struct Window {
   IndexRange x, y;
 };
@@ -198,16 +195,16 @@ __device__ inline Window window(const float4& b, const Grid& grid, const PairRul
           reachable(b.y, b.w, h, reach, pair_reach, largest.height, grid.per_y, grid.rows)};
 }
 
-/// Bins of scores, best first: candidates of a better bin rank better. Scores that many share, as those of quantized
-/// detectors, have a row of bins to themselves, the plateau, which they fill by index. The choice of bins affects speed
-/// alone.
+/// Bins of scores, best first: every candidate of a bin outranks all of later bins. A score that many candidates share,
+/// as quantized detectors give, has a row of bins of its own, the plateau, filled by index. The choice of bins affects
+/// speed alone.
 struct ScoreBins {
   float best;
   float per_unit;         ///< bins per unit of score
-  std::uint32_t slope;    ///< bins beside the plateau, but one
-  float shared;           ///< the plateau's score; NaN: there is none
-  std::uint32_t begin;    ///< its first bin
-  std::uint32_t plateau;  ///< its bins
+  std::uint32_t slope;    ///< bins outside the plateau, less one
+  float shared;           ///< the plateau's score; NaN if there is no plateau
+  std::uint32_t begin;    ///< first bin of the plateau
+  std::uint32_t plateau;  ///< bins of the plateau
   float per_index;
 
   __device__ std::uint32_t on_slope(float score) const {
@@ -225,19 +222,19 @@ struct Scale {
   ScoreBins scores;
 };
 
-/// How many cells there are to a unit of length, along both axes.
+/// Cells or bins per unit of length along each axis.
 struct PerUnit {
   float x, y;
 };
 
-/// What reaches from box to box, in extents, as far as cells go by it.
+/// The reach that cells are sized by, in extents; clamped to keep cells useful.
 __device__ inline float cell_reach(const PairRule& rule) {
   return fmaxf(fminf(rule.reach, 1.0f), 0.02f);
 }
 
-/// Along one axis: cells the size of `part` of what reaches from box to box, going by those lanes whose box is `sized`
-/// and its extent along the axis. That is their geometric mean as the sum of their bits has it (which grow as their
-/// logarithms do), so that one giant cannot move it far. For a whole warp; the same on all lanes.
+/// Cells per unit along an axis. A cell is `part` * reach * the mean extent of the lanes' boxes that are `sized`. The
+/// mean is that of the extents' bits, about a geometric mean: one giant cannot move it far. For a whole warp; the same
+/// on all lanes.
 __device__ inline float measure_cells(float extent, bool sized, const PairRule& rule, float part) {
   const std::uint32_t count = __popc(__ballot_sync(all_lanes, sized));
   const std::uint32_t bits = warp_sum(sized ? __float_as_uint(extent) >> 5 : 0);
@@ -246,15 +243,15 @@ __device__ inline float measure_cells(float extent, bool sized, const PairRule& 
   return size > 1e-30f && size < 1e30f ? __fdividef(1.0f, size) : 1.0f;
 }
 
-/// One of 32 candidates that stand for the frame's n, by lane.
+/// The lane's sample: the index of one of 32 candidates spread evenly over the frame's n.
 __device__ inline std::uint32_t sample(std::uint32_t n) {
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(threadIdx.x % 32) * n / 32);
 }
 
-/// Sampled scores that have to be the same to make a plateau.
+/// Equal scores among the 32 samples from which on they make a plateau.
 constexpr unsigned min_shared = 4;
 
-/// Chooses bins from 32 of the frame's n scores, from `input` on. For a whole warp; the same on every warp that asks.
+/// Chooses bins from 32 samples of the frame's n scores. For a whole warp; gives every warp the same.
 __device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t input, std::uint32_t n,
                                            std::uint32_t bins) {
   const float score = n ? frames.scores[input + sample(n)] : NAN;
@@ -269,7 +266,7 @@ __device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t inp
   const unsigned holders = __ballot_sync(all_lanes, finite && alike == max_alike && max_alike >= min_shared);
   const float common = __shfl_sync(all_lanes, score, holders ? __ffs(static_cast<int>(holders)) - 1 : 0);
   ScoreBins scale;
-  // Scores beyond the sampled ones get an eighth of the range on either side before they share a bin.
+  // Room for scores beyond the sampled ones: an eighth of the range to either side.
   scale.best = best + range / 8;
   scale.plateau = holders ? (bins - 2) * max_alike / 32 : 0;
   scale.slope = bins - scale.plateau - 1;
@@ -280,7 +277,7 @@ __device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t inp
   return scale;
 }
 
-/// Chooses a grid and bins in the same way.
+/// Chooses a grid and bins from 32 samples. For a whole warp; gives every warp the same.
 __device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame, std::uint32_t n, const PairRule& rule,
                                       std::uint32_t columns, std::uint32_t rows, std::uint32_t bins) {
   const std::size_t input = frames.input(frame);
@@ -288,7 +285,7 @@ __device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame,
   const float w = width(b, rule.overlap.offset);
   const float h = height(b, rule.overlap.offset);
   const bool sized = w > 0 && w < INFINITY && h > 0 && h < INFINITY;
-  // For windows of about three cells.
+  // Windows are about three cells wide then.
   constexpr float part = 1.25f;
   return {{measure_cells(w, sized, rule, part), measure_cells(h, sized, rule, part), columns, rows},
           measure_scores(frames, input, n, bins)};

@@ -16,26 +16,29 @@ constexpr unsigned settle_chunk = 64;
 /// Threads of the one-warp-per-candidate kernels.
 constexpr unsigned warp_block = 256;
 
-/// Map and reduce without the matrix (map.cu, reduce.cu): most candidates of a frame.
+/// The direct path: largest capacity of a frame.
 constexpr unsigned direct_capacity = 4096;
-/// Frames of up to this capacity are left to one cluster of so many blocks (small.cu).
+/// Up to this capacity one cluster of small_group blocks does both map and reduce (small.cu).
 constexpr unsigned small_capacity = 256;
 constexpr unsigned small_group = 8;
-/// Rivals that the workspace has room for, per candidate; 56 bytes of the 64 that it may have. Who finds no room has to
-/// search. With 20 in lists padded to 4, three of 4096 crowded candidates of equal score did. They are padded to 8 now.
+/// List entries per candidate that the workspace has room for: 56 bytes of the 64 that the contract allows. A candidate
+/// whose list finds no room searches instead. With room for 20 and lists padded to 4 entries that happened to 3 of 4096
+/// crowded candidates of equal score. Lists are padded to 8 now.
 constexpr unsigned direct_list_room = 28;
 
 /// Staged path (staged.cu): threads of a block.
 constexpr unsigned staged_block = 256;
-/// Cells are this much narrower than high, a power of two: at 65536 uniform candidates 2 took 59 us where 1 took 62, at
-/// 16384 20.6 and 21.2 (H200, greedy, back to back in a graph; so below).
+/// Height of a cell divided by its width, a power of two. 65536 uniform candidates: 59 us with 2, 62 with 1; 16384:
+/// 20.6 and 21.2 (H200, greedy, back to back in a graph; so below).
 constexpr unsigned staged_narrow = 2;
 /// Places of a window that a lane loads before it tests the first: at 65536 uniform 62 us with 2, 66 with 4.
 constexpr unsigned staged_step = 2;
-/// Most places of a window that a candidate's few lanes look at. The rest comes up while it waits, if at all. With 512
-/// a crowd of 65536 in 147 spots takes 162 us in place of 104 (map-reduce), 65536 in one spot 109 in place of 130.
+/// Largest number of places of a window that a candidate's four lanes look at. resolve() looks at the rest if it has
+/// to. With 512 a crowd of 65536 in 147 spots takes 162 us in place of 104 (map-reduce), 65536 in one spot 109 in place
+/// of 130.
 constexpr unsigned staged_visits = 1024;
-/// Most places of a window for a warp to look through again. Whoever has more waits for all better-ranked blocks.
+/// Largest window that a warp looks through again. A candidate with a larger one waits until all better-ranked blocks
+/// are decided.
 constexpr unsigned staged_refill = 4096;
 
 /// Map kernel of the paper: the block shape its authors published.

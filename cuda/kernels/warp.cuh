@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the lanes of a warp do together, and instructions that the language has no words for. The emulator takes the
-// other way round each of these.
+// Warp-wide operations, and single instructions that C++ has no expression for. The emulator compiles the branch
+// without PTX of each.
 #pragma once
 
 #include "kernels/frames.cuh"
@@ -11,12 +11,12 @@ namespace crowd {
 
 constexpr unsigned all_lanes = 0xffffffffu;
 
-/// A condition for which code can be out of the way: a warp waits for instructions after each jump.
+/// A condition that is usually false: its code goes out of line. A warp waits for instructions after each taken jump.
 __device__ inline bool unlikely(bool condition) {
   return __builtin_expect(condition, false);
 }
 
-/// Works a value out here, where there is time, and not later.
+/// Forces the value to be computed here, for instance while memory is waited for, and not where it is used.
 template <typename T>
 __device__ T materialize(T value) {
   static_assert(sizeof(T) == sizeof(std::uint64_t) || sizeof(T) == sizeof(std::uint32_t));
@@ -29,7 +29,7 @@ __device__ T materialize(T value) {
   return value;
 }
 
-/// The same for an address in global memory, which the compiler goes on to know that it is.
+/// The same for an address in global memory; the compiler still knows its address space afterwards.
 template <typename T>
 __device__ T* materialize(T* global) {
 #ifdef __CUDA_ARCH__
@@ -39,12 +39,12 @@ __device__ T* materialize(T* global) {
 #endif
 }
 
-/// Loads from shared memory here, and not behind the next branch.
+/// Loads from shared memory here: the compiler must not move the load behind the next branch.
 __device__ inline std::uint32_t load_volatile(const std::uint32_t& shared) {
   return *static_cast<const volatile std::uint32_t*>(&shared);
 }
 
-/// blockIdx.x, read by itself: lest the compiler keep it in a register until it is asked for again.
+/// blockIdx.x in a register of its own, which need not live until blockIdx.x is used again.
 __device__ inline std::uint32_t read_block_index() {
 #ifdef __CUDA_ARCH__
   std::uint32_t block;
@@ -55,7 +55,7 @@ __device__ inline std::uint32_t read_block_index() {
 #endif
 }
 
-/// The first `count` bits of 32, which may be more.
+/// A mask of the lowest `count` bits; all 32 if `count` is larger.
 __device__ inline std::uint32_t low_bits(std::uint32_t count) {
 #ifdef __CUDA_ARCH__
   std::uint32_t bits;
@@ -66,13 +66,13 @@ __device__ inline std::uint32_t low_bits(std::uint32_t count) {
 #endif
 }
 
-/// The number of the highest_bit bit, of which there is one.
+/// The number of the only bit set.
 __device__ inline std::uint32_t highest_bit(std::uint32_t bits) {
   return 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(bits)));
 }
 
-/// Where words in shared memory are, in a single register: for loads that depend on one another, and what is to be an
-/// instruction each.
+/// A pointer to words in shared memory in one register, for chains of dependent loads and for operations that have to
+/// be one instruction each.
 class SharedWords {
 #ifdef __CUDA_ARCH__
   using Address = std::uint32_t;
@@ -85,12 +85,11 @@ class SharedWords {
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(at_ + number * size) : "memory");
     return word;
   }
-  /// Adds one to the word here.
+  /// Atomically adds one to the word pointed to.
   __device__ void count() {
     asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(at_) : "memory");
   }
-  /// Stores two words here, at a multiple of their size, and goes on behind them, if `number` is not 0, without a
-  /// branch.
+  /// If `number` is not 0, stores two words and advances behind them, without a branch. Aligned to two words.
   __device__ void append_if(std::uint32_t number, std::uint32_t first, std::uint32_t second) {
     asm volatile(
         "{.reg .pred any; setp.ne.u32 any, %1, 0; @any st.shared.v2.u32 [%0], {%2, %3}; @any add.u32 %0, %0, %4;}"
@@ -122,7 +121,7 @@ class SharedWords {
     at_ += words * size;
     return *this;
   }
-  /// Words from there to here.
+  /// Distance in words.
   __device__ std::uint32_t operator-(const SharedWords& from) const {
     return static_cast<std::uint32_t>(at_ - from.at_) / size;
   }
@@ -133,7 +132,7 @@ class SharedWords {
   Address at_;
 };
 
-/// Sum over each group of so many lanes of a warp, a power of two.
+/// Sum over each group of `lanes` lanes, a power of two.
 template <unsigned lanes>
 __device__ std::uint32_t group_sum(std::uint32_t value) {
 #pragma unroll
@@ -164,12 +163,12 @@ __device__ inline std::uint32_t warp_max(std::uint32_t value) {
   return ~warp_min(~value);
 }
 
-/// Sum over this lane and those before it.
+/// Inclusive prefix sum over the lanes of a warp.
 __device__ inline std::uint32_t warp_prefix(std::uint32_t value) {
 #pragma unroll
   for (unsigned step = 1; step < 32; step *= 2) {
 #ifdef __CUDA_ARCH__
-    // The predicate says whether there is a lane to add, which takes half of the instructions.
+    // shfl sets the predicate if the source lane exists: half of the instructions.
     asm("{.reg .pred there; .reg .u32 other; shfl.sync.up.b32 other|there, %0, %1, 0, -1; @there add.u32 %0, %0, "
         "other;}"
         : "+r"(value)
@@ -182,7 +181,7 @@ __device__ inline std::uint32_t warp_prefix(std::uint32_t value) {
   return value;
 }
 
-/// Takes `own` places for each lane of a warp off a counter, and says where they begin.
+/// Reserves `own` places of a shared counter for each lane, with one atomic per warp. Returns the lane's first.
 __device__ inline std::uint32_t take_places(std::uint32_t& counter, std::uint32_t own) {
   const std::uint32_t upto = warp_prefix(own);
   std::uint32_t begin = 0;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The map over all multiprocessors, a tile of rows a block.
+// The launch of the map: a block for each tile of rows.
 
 #include <algorithm>
 
@@ -18,7 +18,8 @@ template <typename Plan>
 __global__ void __launch_bounds__(threads_max, 1) map(DirectArguments a) {
   __shared__ Tile<Plan> tile;
   const std::uint32_t frame = blockIdx.y;
-  // Before shared memory is cleared: instructions are moved across the wait, but not across loops.
+  // Computed before shared memory is cleared, while nothing waits for it: the compiler would move it behind pdl_wait(),
+  // but not across the loops of clear().
   const std::uint32_t first = materialize(blockIdx.x * a.tile);
   Found to = a.arrays.of(frame, a.frames.slot(frame));
   to.rows = materialize(to.rows);
@@ -44,13 +45,13 @@ __global__ void __launch_bounds__(threads_max, 1) map(DirectArguments a) {
 template <bool bounded, unsigned words, unsigned items>
 void launch(const Call& call, const DirectArguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;
-  // Each word of rows has a warp of its own: Results.
+  // Results needs a warp for each word of rows.
   const unsigned warps = std::max(ceil_div(ceil_div(capacity, items), 32), words);
   launch_pdl(map<Plan<bounded, words, items, threads_max / 32>>, call,
              {call.grid(ceil_div(capacity, arguments.tile)), 32 * warps}, arguments);
 }
 
-/// The fewer columns a thread has, the sooner a block is done; where blocks share a multiprocessor, the most do best.
+/// One block per multiprocessor is done soonest with few columns a thread; where several share one, four do best.
 template <bool bounded>
 void launch(const Call& call, const DirectArguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;

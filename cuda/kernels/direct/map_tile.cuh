@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The map of a tile of rows by one block, against all of the frame's columns. A row leaves a bit in each bin of the
-// plane, upright and level ones, that a suppressor's centre can lie in. A column finds the rows near it by the bits of
-// its two bins. A binary search for its score among those of the rows says which rows it ranks better than, and counts
-// for their ranks. The few pairs that are left are queued, and tested by a thread each.
+// The map of a tile of rows by one block, against all columns of the frame. Each axis of the plane has bins with a bit
+// for every row. A row sets its bit where a suppressor's centre can lie; a column ANDs the words of its own two bins to
+// find the rows near it. A binary search over the rows' scores says which rows a column outranks, and counts for the
+// rows' ranks. The few pairs left are queued, and tested a pair a thread.
 #pragma once
 
 #include "kernels/direct/tile_results.cuh"
@@ -12,12 +12,13 @@
 
 namespace crowd::direct {
 
-/// Counts the columns by how many rows they rank better than (or as, of the tile's own), and says which ones that are.
+/// Finds how many rows each column outranks (Columns::key), counts that in tile.above, and sets `near` to a mask of
+/// these rows.
 template <typename Tile, unsigned items>
 __device__ void count_better(Tile& tile, const Columns<items, Tile::bounded>& columns,
                              std::uint32_t (&near)[items][Tile::words]) {
   const SharedWords begin(tile.sorted);
-  // The first two steps of a search and the last meet one of four keys.
+  // The first two steps of each search and its last need only four keys: loaded once.
   constexpr unsigned quarter = Tile::rows_max / 4;
   const std::uint32_t first = begin[quarter - 1];
   const std::uint32_t middle = begin[2 * quarter - 1];
@@ -42,7 +43,7 @@ __device__ void count_better(Tile& tile, const Columns<items, Tile::bounded>& co
   for (unsigned k = 0; k < items; ++k)
     if (last < columns.key[k])
       at[k] += 1;
-  // Only now, since no load goes before an atomic that it comes after.
+  // After all searches: the compiler moves no load ahead of an atomic.
   const std::uint32_t above = SharedWords(tile.above) - begin;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
@@ -55,7 +56,7 @@ __device__ void count_better(Tile& tile, const Columns<items, Tile::bounded>& co
   }
 }
 
-/// Takes down that column `i` beats the row at `place`.
+/// Records that column `i` suppresses the row at `place`.
 template <typename Tile>
 __device__ void add_suppressor(const DirectArguments& a, Tile& tile, const Job& job, std::uint32_t place,
                                std::uint32_t i) {
@@ -66,20 +67,20 @@ __device__ void add_suppressor(const DirectArguments& a, Tile& tile, const Job& 
     tile.list[place][number] = static_cast<std::uint16_t>(i * list_unit);
   if (unlikely(number >= list_share * list_step))
     tile.crowded = 1;
-  // More than the list holds: but for the best, there is nothing to be learned any more.
+  // Once the list is full, only a better-ranked column could still change `best`.
   if (a.existence_only || number >= suppressors_max)
     atomicMax(&tile.min_key[place], a.existence_only ? ~0u : key);
 }
 
-/// Whether column `i` ranks better than the row `r` at `place`, with which it was queued: of the tile's own columns
-/// those of the same score were, too, and the row itself.
+/// Whether column `i` outranks row `r`, at `place`. Queued pairs are in order but for the tile's own columns, where
+/// equal scores count as better: those are decided by index here, the row itself included.
 template <typename Tile>
 __device__ bool is_better(const Tile& tile, const Job& job, std::uint32_t place, std::uint32_t r, std::uint32_t i) {
   const std::uint32_t other = i - job.first;
   return other >= job.rows || other < r || tile.key[other] > tile.sorted[place];
 }
 
-/// Whether column `i` beats the row at `place`, which is near it; if so, takes that down.
+/// Tests whether column `i` suppresses the row at `place`, and records it.
 template <typename Tile>
 __device__ void test_pair(const DirectArguments& a, Tile& tile, const Job& job, std::uint32_t place, std::uint32_t i) {
   const std::uint32_t r = tile.row_at[place];
@@ -95,7 +96,6 @@ __device__ void test_pair(const DirectArguments& a, Tile& tile, const Job& job, 
     add_suppressor(a, tile, job, place, i);
 }
 
-/// Tests the pairs in the queue.
 template <typename Tile>
 __device__ void test_pairs(const DirectArguments& a, Tile& tile, const Job& job, std::uint32_t count) {
   for (std::uint32_t q = threadIdx.x; q < count; q += blockDim.x) {
@@ -104,7 +104,7 @@ __device__ void test_pairs(const DirectArguments& a, Tile& tile, const Job& job,
   }
 }
 
-/// The rows of a word that have marked any of these bins.
+/// The rows of a word that have set their bit in any bin of the range.
 __device__ inline std::uint32_t marked(const std::uint32_t* near, const IndexRange& bin_range) {
   std::uint32_t rows = 0;
   for (std::uint32_t k = 0; k < bin_range.count; ++k)
@@ -112,7 +112,7 @@ __device__ inline std::uint32_t marked(const std::uint32_t* near, const IndexRan
   return rows;
 }
 
-/// Drops the rows of each word that a column cannot beat, going by where it lies.
+/// Drops rows that are too far from the column to be suppressed by it.
 template <typename Tile>
 __device__ void drop_far(const Tile& tile, const AxisBins<Tile::bounded>& bins, std::uint32_t (&rows)[Tile::words]) {
   if constexpr (Tile::bounded) {
@@ -121,7 +121,7 @@ __device__ void drop_far(const Tile& tile, const AxisBins<Tile::bounded>& bins, 
       rows[w] &= bin_word(tile.near[0][w], bins.x);
 #pragma unroll
     for (unsigned w = 0; w < Tile::words; ++w)
-      if (rows[w])  // of few lanes, lane words share fewer banks
+      if (rows[w])  // few lanes left: fewer bank conflicts
         rows[w] &= bin_word(tile.near[1][w], bins.y);
   } else {
 #pragma unroll
@@ -130,7 +130,7 @@ __device__ void drop_far(const Tile& tile, const AxisBins<Tile::bounded>& bins, 
   }
 }
 
-/// Drops pairs that do not matter any more.
+/// Drops pairs that cannot change what is recorded of their row any more (tile.min_key).
 template <typename Tile, unsigned items>
 __device__ void drop_settled(const Tile& tile, const Columns<items, Tile::bounded>& columns,
                              std::uint32_t (&near)[items][Tile::words]) {
@@ -145,15 +145,15 @@ __device__ void drop_settled(const Tile& tile, const Columns<items, Tile::bounde
     }
 }
 
-/// Takes one of the rows near a column, if there is one, off those and queues it.
+/// Moves one of the rows near a column, if any, to the queue.
 __device__ inline void queue_pair(SharedWords& to, std::uint32_t& near, std::uint32_t word, std::uint32_t column) {
   const std::uint32_t bit = near & (0 - near);
   to.append_if(near, bit, word * capacity_max + column);
   near ^= bit;
 }
 
-/// Queues pairs of columns with the rows near them, as many as there is room for, and forgets these. Whatever the order
-/// of candidates, neighbours go to different threads from there.
+/// Moves pairs of columns and rows near them to the queue, as far as there is room. The queue spreads neighbours over
+/// threads, whatever the order of candidates.
 template <typename Tile, unsigned items>
 __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words]) {
   std::uint32_t own = 0;
@@ -166,7 +166,7 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
   const SharedWords begin(&tile.queue[0].bit);
   SharedWords to = begin;
   to += pair_words * place;
-  // Most columns have two rows near them at most: no loop for these.
+  // Most threads have two rows near their columns at most: no loop for these.
   if (!unlikely(place + own > Tile::queue_room))
 #pragma unroll
     for (unsigned row = 0; row < 2; ++row) {
@@ -189,7 +189,7 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
         queue_pair(to, near[k][w], w, k * blockDim.x + threadIdx.x);
 }
 
-/// Finds the pairs of columns with rows near them, and tests them.
+/// Finds and tests all pairs of the tile, a queue at a time.
 template <typename Tile, unsigned items>
 __device__ void find_suppressors(const DirectArguments& a, Tile& tile, const Job& job,
                                  const Columns<items, Tile::bounded>& columns,
@@ -212,15 +212,15 @@ __device__ void find_suppressors(const DirectArguments& a, Tile& tile, const Job
   }
 }
 
-/// Finds the suppressors of one row or more, and how many candidates rank better, and writes that: rows by rank, and
-/// lists from the tile's first on. The tile is clear. Calls `wait` before anything is written.
+/// Maps a tile of one row or more: writes rows by rank, and lists from the tile's first vector on. The tile is clear.
+/// Calls `wait` before the first write to `to`.
 template <typename Plan, typename Function>
 __device__ void map_tile(const DirectArguments& a, Tile<Plan>& tile, const Job& job, const Found& to,
                          const Function& wait) {
   constexpr unsigned items = Plan::items;
   constexpr unsigned tasks = row_tasks<Tile<Plan>>;
   const unsigned warp = threadIdx.x / 32;
-  // Rows are known and sorted while columns, which are many, are on their way.
+  // A few warps prepare the rows while the columns' loads are in flight.
   for (unsigned task = warp; task < tasks; task += blockDim.x / 32)
     store_rows(a, tile, job, task);
   Raw raw[items];

@@ -1,41 +1,40 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Candidates lane best suppressor does not decide about them wait for the fates of others (resolve.cuh).
-// A look is bound by loads from shared memory where many look, and by one warp's instructions where few do.
+// The reduce: pending candidates, whose best suppressor is not known to be kept at first, look at the decisions of all
+// their suppressors until their own follows (cuda/PROOFS.md, 2 to 4). A look costs shared-memory loads where many
+// candidates are pending, and one warp's latency where few are.
 #pragma once
 
 #include "kernels/direct/reduce_view.cuh"
 
 namespace crowd::direct {
 
-/// A candidate that waits is a row of its own, which changes as it learns:
-///  * where many wait, once it is tied to another, or decided, it has no suppressors but a PublishedDecision in their
-///  place;
-///  * if it is_unlisted(), suppressors before `from` do not matter any more but for `best`, which is not known
-///  suppressed.
+/// A pending candidate keeps what it has learned in its row:
+/// * with several rows a thread (decide_many()), one that is an alias or decided has no suppressors, but a
+///   PublishedDecision in the fields of `best` and `list`;
+/// * an unlisted row's suppressors before `from` are suppressed, except perhaps `best`.
 __device__ inline Row with_decision(const Row& row, PublishedDecision decision) {
   return Row(row.index(), 0, decision.word() & 0xffff, decision.word() >> 16);
 }
 
-/// Of a row without suppressors.
+/// Of a row made by with_decision().
 __device__ inline PublishedDecision decision_of(const Row& row) {
   return PublishedDecision(row.list() << 16 | row.best());
 }
 
-/// What a candidate knows by the one that it is tied to.
 __device__ inline PublishedDecision follow(const View& view, PublishedDecision alias) {
   return view.decision(alias.index()).follow(alias);
 }
 
-/// Vectors of the list of a candidate that has one; none of others.
+/// Vectors of the row's list; 0 without a list.
 __device__ inline std::uint32_t vectors_of(const Row& row) {
   return row.is_listed() ? ceil_div(row.suppressors(), list_step) : 0;
 }
 
-/// The sum of the decisions of the suppressors in a vector of a list, and `sum`.
+/// `sum` plus the words of a vector's entries.
 __device__ inline std::uint32_t add_vector(const std::uint32_t* decisions, const uint4& vector, std::uint32_t sum) {
-  // Volatile, as in View::decision().
+  // Volatile, as in View::decision(): read anew at each look.
   const auto at = [&](std::uint32_t offset) {
     return *reinterpret_cast<volatile const std::uint32_t*>(reinterpret_cast<const char*>(decisions) + offset);
   };
@@ -50,7 +49,7 @@ __device__ inline std::uint32_t add_vector(const std::uint32_t* decisions, const
   return sum;
 }
 
-/// The first vectors of a list.
+/// First vectors of a list, held in registers.
 struct ListHead {
   static constexpr unsigned vectors = 3;
   uint4 vector[vectors];
@@ -66,7 +65,6 @@ __device__ inline ListHead load_first(const View& view, const Row& row, std::uin
   return part;
 }
 
-/// The sum of the decisions of the suppressors on a list.
 __device__ inline PublishedDecision add_list(const View& view, const Row& row) {
   std::uint32_t sum = 0;
   for (std::uint32_t k = 0; k < vectors_of(row); ++k)
@@ -74,8 +72,8 @@ __device__ inline PublishedDecision add_list(const View& view, const Row& row) {
   return PublishedDecision(sum);
 }
 
-/// The sum of the decisions of the suppressors on a list beyond its first part, and `sum`. Not inlined: few lists are
-/// so long, and the code around it is shorter.
+/// `sum` plus the words of a list's entries beyond its head. Not inlined: few lists are so long, and the loop around it
+/// is shorter.
 static __noinline__ __device__ std::uint32_t add_rest(const std::uint32_t* decisions, const uint4* list,
                                                       std::uint32_t vectors, std::uint32_t sum) {
   for (std::uint32_t k = ListHead::vectors; k < vectors; ++k)
@@ -83,7 +81,7 @@ static __noinline__ __device__ std::uint32_t add_rest(const std::uint32_t* decis
   return sum;
 }
 
-/// Sums up the decisions of the suppressors on a list, which begins with `first`.
+/// Sum of the words of a list whose head is `first`.
 __device__ inline PublishedDecision look_at_list(const View& view, const Row& row, const ListHead& first,
                                                  std::uint32_t vectors) {
   std::uint32_t sum = 0;
@@ -96,13 +94,13 @@ __device__ inline PublishedDecision look_at_list(const View& view, const Row& ro
   return PublishedDecision(sum);
 }
 
-/// A candidate and its rank; `sentinel_suppressed` for none.
+/// A candidate found and its rank; index sentinel_suppressed if there is none.
 struct Hit {
   std::uint32_t index, rank;
 };
 
-/// A warp goes through the candidates of ranks from `from` on, and before `end`, for one that is not suppressed (or
-/// that is kept, if `kept`) and beats the one at `index`. A kept one goes before others nearby.
+/// Looks for a suppressor of candidate `index` among ranks `from` to `end` - 1 that is not suppressed, or that is kept
+/// if `kept`. Of 32 ranks a kept one goes first. For a whole warp.
 __device__ inline Hit search(const View& view, std::uint32_t index, std::uint32_t from, std::uint32_t end, bool kept) {
   const Candidate mine = fetch(view.a, view.input, index);
   for (std::uint32_t base = from; base < end; base += 32) {
@@ -121,8 +119,8 @@ __device__ inline Hit search(const View& view, std::uint32_t index, std::uint32_
   return {sentinel_suppressed, end};
 }
 
-/// Warps search for those of their lanes that have no list, from the rank on that they got to. A suppressor found that
-/// is not kept is what they wait for then.
+/// Continues the search for each lane that `searches`, from the row's rank on. A suppressor that is not kept is what
+/// the row looks at next. For a whole warp.
 __device__ inline PublishedDecision search_all(const View& view, bool searches, Row& row) {
   PublishedDecision then = PublishedDecision::undecided(row.index());
   for (unsigned todo = __ballot_sync(all_lanes, searches); todo; todo &= todo - 1) {
@@ -141,7 +139,7 @@ __device__ inline PublishedDecision search_all(const View& view, bool searches, 
   return then;
 }
 
-/// One look of a warp's candidates that have no list, if there are any (`mine`), after `then` of the others.
+/// One look of the warp's unlisted rows (`mine`); `then` for the other lanes. For a whole warp.
 __device__ inline PublishedDecision look_for_any(const View& view, Row& row, bool mine, PublishedDecision then) {
   if (__any_sync(all_lanes, mine)) {
     const PublishedDecision suppressor = view.decision(mine ? row.best() : sentinel_suppressed);
@@ -152,15 +150,16 @@ __device__ inline PublishedDecision look_for_any(const View& view, Row& row, boo
   return then;
 }
 
-/// What a candidate knows by the sum of its suppressors' decisions. Who has a single one left is tied to what that is.
+/// What follows for a row from the sum of its suppressors' words. With a single undecided suppressor it is the alias of
+/// its opposite.
 __device__ inline PublishedDecision judge(const Row& row, PublishedDecision suppressors) {
   const bool several_undecided =
       !suppressors.has_kept() && !suppressors.all_suppressed() && !suppressors.has_one_undecided();
   return several_undecided ? PublishedDecision::undecided(row.index()) : suppressors.implied();
 }
 
-/// Each looks until its fate is decided, at its own pace: whatever it sees is true, and stays so. A thread each is
-/// enough for those that wait. Ends: the best-ranked candidate that is undecided has no undecided suppressor.
+/// Decides pending candidates, a thread each, every warp at its own pace: whatever a thread reads is true and stays
+/// true. Ends because the best-ranked undecided candidate has no undecided suppressor.
 __device__ inline void decide_few(const View& view) {
   bool undecided = threadIdx.x < view.shared.pending;
   Row row = undecided ? view.memory.pending[threadIdx.x] : Row::absent();
@@ -187,7 +186,7 @@ __device__ inline void decide_few(const View& view) {
     view.keep(threadIdx.x);
 }
 
-/// The same if there are more, who keep what they have seen in their rows. All look, then all say what they have seen.
+/// The same for more candidates than threads. In each round all look, then all publish.
 __device__ inline void decide_many(const View& view) {
   const std::uint32_t pending = view.shared.pending;
   const auto is_pending = [](const Row& row) { return row.has_suppressors() || decision_of(row).is_undecided(); };

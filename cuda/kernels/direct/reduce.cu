@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The reduce of each frame by a block of its own, behind the map over all multiprocessors; and which of the two ways a
-// small frame takes.
+// The launch of the reduce, a block a frame; and the choice between small() and map() with reduce().
 
 #include <algorithm>
 
@@ -20,7 +19,7 @@ __global__ void __launch_bounds__(1024, 1) reduce(DirectArguments a) {
   extern __shared__ uint4 memory[];
   __shared__ ReduceShared shared;
   const std::uint32_t frame = blockIdx.x;
-  // Before shared memory is cleared, as in the map. `frame` is read after the wait.
+  // As in map(). `frame` itself is not kept in a register over the wait.
   const std::uint32_t early = read_block_index();
   const Row* const first = materialize(a.arrays.of(early, a.frames.slot(early)).rows + Mine<items>::rank(0));
   clear(carve(memory, a.frames.capacity), shared, a.frames.capacity);
@@ -36,8 +35,8 @@ DirectArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t cap
   return {{carver.take<Row>(total), carver.take<uint4>(list_vectors(total)), carver.take<RejectedCounts>(frames)}};
 }
 
-/// Rows a block of the map: as few as it takes to have all multiprocessors at work. One of them is left to the reduce
-/// of a single frame, where it starts early (launch_pdl()).
+/// Rows a block of the map: few enough to occupy all multiprocessors. One is left for the reduce of a single frame,
+/// which starts early (launch_pdl()).
 unsigned tile_for(const Call& call, const Device& device) {
   const std::uint64_t rows = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
   const bool leave_one = device.hopper && call.frame_count == 1 && device.processors > 1;
@@ -58,7 +57,7 @@ void launch(const Call& call, const DirectArguments& arguments) {
 
 }  // namespace
 
-/// The fewer candidates a thread has, the sooner it is done.
+/// A thread with fewer rows is done sooner.
 void launch_reduce(const Call& call, const DirectArguments& arguments) {
   if (call.frames.capacity <= 1024)
     launch<1>(call, arguments);

@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The reduce of a frame by one block: from the rows of the map to survivors in rank order. A candidate without
-// suppressors survives, the paper's result. The others wait for the fates of theirs (resolve.cuh).
+// The reduce of a frame by one block: from the rows of the map to survivors in rank order. Rows without suppressors
+// survive, which is the paper's result; greedy decides the others (pending.cuh).
 #pragma once
 
 #include "kernels/direct/pending.cuh"
 
 namespace crowd::direct {
 
-/// The candidates of a thread. Those of a warp follow one another in rank order.
+/// The rows of a thread. Those of a warp are consecutive ranks.
 template <unsigned items>
 struct Mine {
   Row row[items];
@@ -19,7 +19,6 @@ struct Mine {
   }
 };
 
-/// `first`: the thread's first row.
 template <unsigned items>
 __device__ Mine<items> load_rows(const Row* first, std::uint32_t capacity) {
   Mine<items> mine;
@@ -30,7 +29,7 @@ __device__ Mine<items> load_rows(const Row* first, std::uint32_t capacity) {
   return mine;
 }
 
-/// Calls `what`(row, rank) for those candidates of a thread that are `chosen`, a bit for each.
+/// Calls `what`(row, rank) for the thread's rows whose bit in `chosen` is set.
 template <unsigned items, typename Function>
 __device__ void for_each(const Mine<items>& mine, unsigned chosen, const Function& what) {
 #pragma unroll
@@ -39,7 +38,7 @@ __device__ void for_each(const Mine<items>& mine, unsigned chosen, const Functio
       what(mine.row[k], mine.rank(k));
 }
 
-/// Those of a thread's candidates for which a row says so.
+/// A bit for each of the thread's rows that fulfils the predicate.
 template <unsigned items, typename Predicate>
 __device__ unsigned choose(const Mine<items>& mine, const Predicate& is_chosen) {
   unsigned chosen = 0;
@@ -49,7 +48,7 @@ __device__ unsigned choose(const Mine<items>& mine, const Predicate& is_chosen) 
   return chosen;
 }
 
-/// The lanes of a warp lane candidates are `chosen`, for each item. Returns how many candidates that are.
+/// `lanes`: for each item the lanes of the warp that have chosen it. Returns how many rows that are.
 template <unsigned items>
 __device__ std::uint32_t count_chosen(unsigned chosen, unsigned (&lanes)[items]) {
   std::uint32_t all = 0;
@@ -65,10 +64,11 @@ __device__ inline std::uint32_t lanes_before(unsigned lanes) {
   return static_cast<std::uint32_t>(__popc(lanes & ((1u << threadIdx.x % 32) - 1)));
 }
 
-/// Most candidates lose to their best suppressor right away. The rest is listed, so that every lane has one, and open.
+/// Lists the rows that are pending, so that decide_few() has one per thread, and publishes their initial decisions. The
+/// others have no suppressors, or their best suppressor is kept.
 template <unsigned items>
 __device__ void list_pending(const View& view, const Mine<items>& mine) {
-  // All have a word to look at, so that no load pending for a condition.
+  // Every row has a valid `best`, so the load needs no branch.
   const unsigned pending =
       choose(mine, [&](const Row& row) { return row.has_suppressors() & !view.decision(row.best()).has_kept(); });
   unsigned lanes[items];
@@ -90,7 +90,7 @@ __device__ void list_pending(const View& view, const Mine<items>& mine) {
   __syncthreads();
 }
 
-/// The best-ranked survivor among those who are its only suppressor or on its list.
+/// Best-ranked survivor among a row's listed suppressors, or its only one.
 __device__ inline std::uint32_t representative_on_list(const View& view, const Row& row) {
   if (row.has_one_suppressor())
     return view.decision(row.best()).has_kept() ? row.best() : CROWD_NMS_NONE;
@@ -104,7 +104,7 @@ __device__ inline std::uint32_t representative_on_list(const View& view, const R
   return best == ~0u ? CROWD_NMS_NONE : best & 0xffff;
 }
 
-/// Writes who stands for whom, and counts whom each survivor stands for.
+/// Writes each candidate's representative, and counts how many each survivor represents.
 __device__ inline void write_representatives(const View& view, std::uint32_t ranked) {
   std::uint32_t* to = view.a.out.representatives;
   if (to)
@@ -150,11 +150,11 @@ __device__ inline void write_report(const View& view, const RejectedCounts& reje
                                survivors > room ? survivors - room : 0};
 }
 
-/// The survivors of a warp: of 32 ranks a word.
+/// The warp's survivors: a bit for each of 32 ranks in a word.
 template <unsigned items>
 struct Kept {
   std::uint32_t word[items];
-  std::uint32_t before, all;  ///< how many rank better, and there are in all
+  std::uint32_t before, all;  ///< survivors of better ranks, and of the frame
 };
 
 template <unsigned items>
@@ -168,7 +168,7 @@ __device__ Kept<items> count_kept(const View& view) {
   Kept<items> kept;
   Words of_lane = words[lane];
   Words own = words[warp];
-  // Both are asked for before either is looked at.
+  // Both loads precede the first use.
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
     of_lane.word[k] = materialize(of_lane.word[k]);
@@ -186,7 +186,7 @@ __device__ Kept<items> count_kept(const View& view) {
   return kept;
 }
 
-/// Calls `what`(place, index) for the thread's survivors, `place` being their rank among survivors.
+/// Calls `what`(place, index) for the thread's survivors; `place`: rank among survivors.
 template <unsigned items, typename Function>
 __device__ void for_each_kept(const Mine<items>& mine, const Kept<items>& kept, const Function& what) {
   std::uint32_t begin = kept.before;
@@ -198,13 +198,13 @@ __device__ void for_each_kept(const Mine<items>& mine, const Kept<items>& kept, 
   }
 }
 
-/// Writes survivors in rank order, and how many each stands for.
+/// Writes survivors in rank order, and how many candidates each represents.
 template <unsigned items>
 __device__ void write_survivors(const View& view, const Mine<items>& mine, const Kept<items>& kept) {
   const CrowdNmsSurvivors& out = view.a.out;
   const std::size_t slot = static_cast<std::size_t>(view.frame) * out.max_survivors;
   std::uint32_t* const survivors = out.survivors + slot;
-  // Few instructions for the usual case.
+  // The usual case apart: fewer instructions.
   if (unlikely(kept.all > out.max_survivors || out.members))
     for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) {
       if (place >= out.max_survivors)
@@ -217,8 +217,7 @@ __device__ void write_survivors(const View& view, const Mine<items>& mine, const
     for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) { survivors[place] = index; });
 }
 
-/// From rows to results, by a thread for as many candidates as `items`; clear() has been here. Who has no suppressors
-/// survives, the paper's result; in method greedy others may. `first`: the thread's first row.
+/// Reduces a frame, `items` rows a thread. Shared memory has been cleared. `first`: the thread's first row.
 template <bool greedy, unsigned items>
 __device__ void reduce_frame(const View& view, const Row* first) {
   const auto mine = load_rows<items>(first, view.a.frames.capacity);
@@ -251,7 +250,7 @@ __device__ void reduce_frame(const View& view, const Row* first) {
   }
   const auto kept = count_kept<items>(view);
   write_survivors(view, mine, kept);
-  // By a warp that has the fewest survivors.
+  // By the last warp, which has the fewest survivors to write.
   if (threadIdx.x == blockDim.x - 1)
     write_report(view, rejected, kept.all);
 }

@@ -1,34 +1,33 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the threads of the reduce share: decisions of a frame's candidates, and where the map's findings are.
+// What the threads of the reduce share: decisions in shared memory, and the outputs of the map.
 #pragma once
 
 #include "kernels/direct/direct.cuh"
 
 namespace crowd::direct {
 
-/// Most candidates of a thread.
+/// Most rows a thread.
 constexpr unsigned items_max = 4;
 static_assert(capacity_max <= 1024 * items_max);
 
-/// What the threads of a block share.
 struct ReduceShared {
-  alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< by rank, a bit each
-  std::uint32_t pending;
+  alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< a bit for each rank
+  std::uint32_t pending;                                         ///< rows listed in Memory::pending
 };
 
-/// What all know of a candidate: a Fate (resolve.cuh), in words that can be added. The sum over up to `most` candidates
-/// tells whether one of them is kept, whether all are suppressed, and whether a single one is open; then it is that
-/// one's word.
+/// A published decision: a Decision in a word made to be added. The sum over up to max_summands candidates tells
+/// whether one of them is kept, whether all are suppressed, and whether a single one is undecided, whose word the sum
+/// then is (cuda/PROOFS.md, 4).
 class PublishedDecision {
  public:
-  static constexpr unsigned most = suppressors_max;
+  static constexpr unsigned max_summands = suppressors_max;
 
   __device__ static constexpr PublishedDecision suppressed() {
     return PublishedDecision(0);
   }
-  /// Survives iff the candidate at `index` does: what is known at first, of itself.
+  /// Survives iff the candidate at `index` does. With its own index: nothing is known yet.
   __device__ static constexpr PublishedDecision undecided(std::uint32_t index) {
     return PublishedDecision(undecided_bit | index);
   }
@@ -50,60 +49,59 @@ class PublishedDecision {
   __device__ constexpr bool all_suppressed() const {
     return word_ == 0;
   }
-  /// Unless it has_kept().
+  /// Only if not has_kept().
   __device__ constexpr bool has_one_undecided() const {
     return word_ / undecided_bit == 1;
   }
 
-  /// What one is lane suppressors are these, unless several are open.
+  /// What follows for a candidate whose suppressors' words sum up to this, unless several are undecided.
   __device__ constexpr PublishedDecision implied() const {
     return has_kept() ? suppressed() : all_suppressed() ? kept() : PublishedDecision(word_ ^ opposite_bit);
   }
 
-  // Not of a sum:
+  // The following for a single word, not a sum.
   __device__ constexpr bool is_undecided() const {
     return word_ & undecided_bit;
   }
-  /// Of one that is open: whom it is tied to, if not to itself.
+  /// If undecided: the candidate that this one is an alias of, or its opposite; or itself.
   __device__ constexpr std::uint32_t index() const {
     return word_ % opposite_bit;
   }
-  /// Of one that is kept, if that was said.
+  /// If kept: its rank, if it was given.
   __device__ constexpr std::uint32_t rank() const {
     return word_ % kept_bit;
   }
-  /// What one knows by this that `alias` ties to it: Fate::follow().
+  /// What an alias becomes given this, the word of the candidate it refers to: Decision::follow().
   __device__ constexpr PublishedDecision follow(PublishedDecision alias) const {
     return alias.word_ & opposite_bit ? implied() : *this;
   }
 
  private:
-  static constexpr std::uint32_t opposite_bit = 1u << 13;  ///< survives iff the other does not
+  static constexpr std::uint32_t opposite_bit = 1u << 13;  ///< alias of the opposite
   static constexpr std::uint32_t undecided_bit = 1u << 14;
   static constexpr std::uint32_t kept_bit = 1u << 21;
-  // The sum of what is below may reach the open bit if several are open, which are several then all the same.
-  static_assert(capacity_max < opposite_bit && most * 2 * undecided_bit <= kept_bit &&
-                most <= ~0u / (2 * kept_bit) + 1);
+  // Index bits of several undecided words may carry into the count of undecided ones, which is above one then anyway.
+  static_assert(capacity_max < opposite_bit && max_summands * 2 * undecided_bit <= kept_bit &&
+                max_summands <= ~0u / (2 * kept_bit) + 1);
 
   std::uint32_t word_;
 };
 
-/// What is known of a candidate that waits when it is listed.
+/// A pending row's first decision.
 __device__ inline PublishedDecision initial_decision(const Row& row) {
   return row.has_one_suppressor() ? PublishedDecision::opposite_of(row.best())
                                   : PublishedDecision::undecided(row.index());
 }
 
-/// Dynamic shared memory for a frame of up to `capacity` candidates.
+/// Dynamic shared memory of a frame.
 struct Memory {
-  std::uint32_t*
-      decisions;         ///< by index: PublishedDecision::word(); `sentinel_suppressed` and `sentinel_kept` among them
-  Row* pending;          ///< those lane best suppressor does not decide about them, as they see it: pending.cuh
-  std::uint16_t* ranks;  ///< theirs
-  std::uint32_t* members;  ///< by index; takes the place of those who wait
+  std::uint32_t* decisions;  ///< by index: PublishedDecision::word(); the sentinels included
+  Row* pending;              ///< pending rows, as they see their suppressors
+  std::uint16_t* ranks;      ///< ranks of these
+  std::uint32_t* members;    ///< by index; overlays `pending`, which is not needed any more
 };
 
-/// For each index, `sentinel_suppressed` and `sentinel_kept`; an even number.
+/// A word for each index and for the sentinels; an even number, to align what follows.
 constexpr unsigned decision_words = capacity_max + 2;
 static_assert(decision_words * sizeof(std::uint32_t) % alignof(Row) == 0);
 
@@ -121,7 +119,8 @@ __device__ inline Memory carve(uint4* memory, unsigned capacity) {
   return m;
 }
 
-/// Nobody survives so far, before it is known who counts.
+/// All decisions start as "suppressed", the word 0; only "kept" is read before the barrier after which pending rows are
+/// decided.
 __device__ inline void clear(const Memory& memory, ReduceShared& shared, unsigned capacity) {
   for (unsigned i = threadIdx.x; i < capacity; i += blockDim.x)
     memory.decisions[i] = PublishedDecision::suppressed().word();
@@ -145,19 +144,19 @@ struct View {
   __device__ const uint4* list(std::uint32_t number) const {
     return found.lists + number;
   }
-  // Words are read while others write: volatile, so that they are read each time anew.
+  // Volatile: other threads write meanwhile, and each look has to read anew.
   __device__ PublishedDecision decision(std::uint32_t index) const {
     return PublishedDecision(*const_cast<volatile const std::uint32_t*>(memory.decisions + index));
   }
-  /// Between barriers.
+  /// Where a barrier comes before the next read.
   __device__ void store(std::uint32_t index, PublishedDecision decision) const {
     memory.decisions[index] = decision.word();
   }
-  /// While others look.
+  /// While other threads look.
   __device__ void publish(std::uint32_t index, PublishedDecision decision) const {
     atomicExch(memory.decisions + index, decision.word());
   }
-  /// Of those who wait, number `place` survives.
+  /// Marks pending row number `place` as a survivor.
   __device__ void keep(std::uint32_t place) const {
     const std::uint32_t rank = memory.ranks[place];
     atomicOr(&shared.kept[rank / 32], 1u << rank % 32);

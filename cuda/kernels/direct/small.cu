@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Map and reduce of a frame of a few hundred candidates in one launch, by a thread-block cluster (Hopper and up): each
-// block maps a tile of rows, into the shared memory of the first, which then reduces.
+// Map and reduce of a small frame in one launch, by a thread-block cluster (compute capability 9.0): each block maps a
+// tile of rows into the shared memory of the first block, which then reduces.
 
 #include <cooperative_groups.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned group = tuning::small_group;
 constexpr unsigned capacity = tuning::small_capacity;
-/// Rows of its tile that a warp sorts: more warps than the columns need, so that they are done sooner.
+/// Rows that a warp sorts: more warps than the columns need, so that sorting takes less time.
 constexpr unsigned rows_per_warp = 2;
 constexpr unsigned threads_max = 32 * ceil_div(ceil_div(capacity, group), rows_per_warp);
 static_assert(group * rows_per_warp <= 32, "a thread for each column");
@@ -26,7 +26,7 @@ template <bool bounded>
 struct SmallShared {
   Tile<Plan<bounded, 1, 1, threads_max / 32>> tile;
   ReduceShared reduce;
-  // Of the first block alone:
+  // Written by all blocks, in the first block's copy:
   RejectedCounts rejected;
   Row rows[capacity];
   uint4 lists[list_vectors(group * 32)];
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(threads_max, 1) small(DirectArguments a) {
   if (part == 0)
     clear(own, shared.reduce, a.frames.capacity);
   __syncthreads();
-  // Everybody is there to be written to once all have arrived.
+  // A block's shared memory may be written by others once all blocks have arrived.
   cluster.barrier_arrive();
   Extent extent(a.frames, frame);
   const std::uint32_t first = materialize(part * a.tile);

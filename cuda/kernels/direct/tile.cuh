@@ -1,38 +1,39 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// A tile of rows in shared memory, and the columns of the block that maps it.
+// A tile of rows in shared memory, and the columns of the block that maps it. Rows and columns are candidates of one
+// frame, as in the paper's matrix.
 #pragma once
 
 #include "kernels/direct/direct.cuh"
 
 namespace crowd::direct {
 
-/// No place for a list.
+/// In place of a list's first vector: there is no list.
 constexpr std::uint32_t not_listed = 0xffff;
 static_assert(list_vectors(32 * words_max) < not_listed);
-/// AxisBins along an axis, a power of two. They repeat themselves over the plane.
+/// Bins along an axis, a power of two. They repeat over the plane.
 constexpr unsigned axis_bins = 512;
-/// Pairs that a block queues at a time, for each of its warps.
+/// Room of the queue of pairs, for each warp of the block.
 constexpr unsigned queued_a_warp = 96;
 
-/// The bin of a centre, by twice its coordinate and half as many bins as there are to a unit, in one instruction:
-/// bin_zero is so large that a sum with it is a multiple of a quarter, rounded down. So the sum's bits are four times
-/// the bin's number, as long as that is within bin_limit of 0. Monotone.
+/// The bin of a centre from twice its coordinate and half the bins per unit, in one instruction. bin_zero is so large
+/// that floats near it are multiples of a quarter: rounded down, the sum's bits are four times the bin's number plus a
+/// constant, while that number is within bin_limit of 0. Monotone.
 constexpr float bin_zero = 3 << 20;
 constexpr float bin_limit = 1 << 20;
 __device__ inline float bin_at(float twice, float half_per) {
   return __fmaf_rd(twice, half_per, bin_zero);
 }
-/// The bin's word among those of an axis.
+/// The word of a bin, given bin_at().
 __device__ inline std::uint32_t bin_word(const std::uint32_t (&words)[axis_bins], float bin) {
   constexpr std::uint32_t size = sizeof(std::uint32_t);
   const char* bytes = reinterpret_cast<const char*>(words);
   return *reinterpret_cast<const std::uint32_t*>(bytes + __float_as_uint(bin) % (axis_bins * size) / size * size);
 }
 
-/// How a block of the map works: at most 32 * `words_` rows, on at most `warps_` warps with `items_` columns a thread.
-/// `bounded_`: the metric bounds how far boxes can be apart and overlap, so that centres are looked at.
+/// Template parameters of the map: up to 32 * `words_` rows a block, `items_` columns a thread, up to `warps_` warps.
+/// `bounded_`: the distance of centres is bounded, so bins are compared by centres.
 template <bool bounded_, unsigned words_, unsigned items_, unsigned warps_>
 struct Plan {
   static constexpr bool bounded = bounded_;
@@ -42,7 +43,7 @@ struct Plan {
   static constexpr unsigned rows_max = 32 * words;
 };
 
-/// A row and a column that is near it. Which bit is set is found out by who tests them: full lanes, fewer instructions.
+/// A queued pair. The row's number is worked out by the thread that tests it: all its lanes are active there.
 struct alignas(sizeof(uint2)) Pair {
   std::uint32_t bit;          ///< of the row's place in its word
   std::uint32_t word_column;  ///< word * capacity_max + column
@@ -64,34 +65,34 @@ struct Tile {
   static constexpr unsigned queue_room = Plan::warps * queued_a_warp;
   static constexpr bool bounded = Plan::bounded;
 
-  std::uint32_t near[2][words][axis_bins];  ///< by x and by y; a bit for each row, in the order of `sorted`
-  std::uint32_t bin_range[2][rows_max];     ///< the bins that a row marks: bin_range_of()
+  std::uint32_t near[2][words][axis_bins];  ///< along x and y: a bit for each row, in the order of `sorted`
+  std::uint32_t bin_range[2][rows_max];     ///< bins that a row marks: bin_range_of()
   PerUnit bins_per_unit;
   float4 box[rows_max];
-  std::uint32_t key[rows_max];  ///< score_key(), greater than any if the row does not count
+  std::uint32_t key[rows_max];  ///< score_key(); ~0 if the row is not valid
   std::int32_t label[rows_max];
-  // By place, which is where a row's key is in ascending order:
-  std::uint32_t sorted[rows_max];     ///< keys
-  std::uint32_t row_at[rows_max];     ///< lane they are
-  std::uint32_t ties[rows_max];       ///< rows from it on that have the same key
-  std::uint32_t above[rows_max + 1];  ///< columns that rank better than so many rows of these, or as, and no more
-  std::uint32_t min_key[rows_max];    ///< key of a column that still matters
+  // By place, the position of a row in ascending order of keys:
+  std::uint32_t sorted[rows_max];     ///< keys in ascending order
+  std::uint32_t row_at[rows_max];     ///< number of the row
+  std::uint32_t ties[rows_max];       ///< rows of the same key whose number is not lower, itself included
+  std::uint32_t above[rows_max + 1];  ///< [k]: columns that outrank exactly the first k rows (Columns::key)
+  std::uint32_t min_key[rows_max];    ///< columns of lower keys need no test any more
   std::uint32_t suppressors[rows_max];
-  std::uint32_t best[rows_max];  ///< the best suppressor by its key's upper bits, that is nearly the best: bits, ~index
-  alignas(sizeof(uint4)) std::uint16_t list[rows_max][suppressors_max];  ///< as the reduce reads it, in whole vectors
-  std::uint32_t crowded;  ///< whether a list is longer than its share of the room
+  std::uint32_t best[rows_max];  ///< nearly the best suppressor: upper bits of its key, then its index, inverted
+  alignas(sizeof(uint4)) std::uint16_t list[rows_max][suppressors_max];  ///< suppressors, in whole vectors
+  std::uint32_t crowded;  ///< 1 if a list is longer than its share of the room
   Pair queue[queue_room];
-  std::uint32_t queued;  ///< that asked for a place in the queue
+  std::uint32_t queued;  ///< pairs that need a place in the queue, more perhaps than it has
   RejectedCounts rejected;
 };
 
-/// What a block maps: rows `first` and on of a frame's n candidates, which begin at `input`.
+/// A block's work: rows `first` to `first + rows - 1` of a frame's n candidates, which begin at `input`.
 struct Job {
   std::size_t input;
   std::uint32_t n, first, rows;
 };
 
-/// Where a column lies: the bins of its centre (bin_at()), or those that it meets.
+/// A column's bins: that of its centre (bin_at()), or the ranges that its box covers.
 template <bool bounded>
 struct AxisBins {
   float x, y;
@@ -109,18 +110,18 @@ struct AxisBins<false> {
   }
 };
 
-/// The columns of a thread: number k is column k * blockDim.x + threadIdx.x.
+/// A thread's columns: number k is candidate k * blockDim.x + threadIdx.x.
 template <unsigned items, bool bounded>
 struct Columns {
   AxisBins<bounded> bins[items];
-  /// score_key(), one more for columns of the tile and before: greater than a row's if the column ranks better, and if
-  /// it is of the tile and has the same score. 0 if it does not count.
+  /// score_key(), plus one for candidates of the tile and before it; 0 if not valid. A key greater than a row's means
+  /// that the column outranks it, or is of the tile and has the same score.
   std::uint32_t key[items];
 };
 
-/// A candidate as it lies in memory; by default one that does not count.
+/// A candidate as loaded; by default one that is not valid.
 struct Raw {
-  // Plain, and hardly in a bin.
+  // Extents that is_valid() takes for usual.
   float4 box{0, 0, 1e-30f, 1e-30f};
   float score = NAN;
 };
@@ -129,7 +130,7 @@ __device__ inline Raw load(const DirectArguments& a, std::size_t at) {
   return {a.frames.boxes[at], a.frames.scores[at]};
 }
 
-/// Tallies a thread's columns that do not count.
+/// Counts a thread's columns that are not valid.
 template <typename Tile>
 __device__ void count_rejected(const DirectArguments& a, Tile& tile, const Job& job) {
 #pragma unroll 1
@@ -141,7 +142,7 @@ __device__ void count_rejected(const DirectArguments& a, Tile& tile, const Job& 
   }
 }
 
-/// Which of a thread's columns count, a bit each, the long way.
+/// A bit for each of the thread's columns that is valid, by the full test.
 __device__ inline unsigned valid_columns(const DirectArguments& a, const Job& job) {
   unsigned counted = 0;
   unsigned bit = 1;
@@ -154,7 +155,7 @@ __device__ inline unsigned valid_columns(const DirectArguments& a, const Job& jo
   return counted;
 }
 
-/// Makes columns of what was loaded.
+/// Prepares the loaded columns.
 template <typename Tile, unsigned items>
 __device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a, Tile& tile, const Job& job,
                                                        const Raw (&raw)[items]) {
@@ -177,7 +178,7 @@ __device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a,
     for (unsigned k = 0; k < items; ++k)
       columns.key[k] = raw[k].score >= a.score_threshold ? columns.key[k] : 0;
   }
-  // One block of the frame says how many do not count.
+  // The first block of a frame counts candidates that are not valid.
   if (unlikely(job.first == 0)) {
     bool all = true;
 #pragma unroll
@@ -189,7 +190,7 @@ __device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a,
   return columns;
 }
 
-/// Clears what map_tile() counts on. A barrier has to follow.
+/// Clears a tile before map_tile(). A barrier has to follow.
 template <typename Tile>
 __device__ void clear(Tile& tile) {
   for (unsigned k = threadIdx.x; k < 2 * Tile::words * axis_bins; k += blockDim.x)

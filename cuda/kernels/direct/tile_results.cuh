@@ -1,30 +1,28 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What the map of a tile has found, on its way to the reduce: ranks, the number of suppressors, lists of them.
+// Writes what the map of a tile has found: ranks, numbers of suppressors, lists.
 #pragma once
 
 #include "kernels/direct/tile.cuh"
 
 namespace crowd::direct {
 
-/// Whether there is a row at a place that counts.
 template <typename Tile>
 __device__ bool is_valid_row(const Tile& tile, std::uint32_t place) {
   return tile.sorted[place] != ~0u;
 }
 
-/// Where lists go among those of the tile, or not_listed, by a warp, a row of each word a lane.
+/// First vectors of the tile's lists, or not_listed; a lane holds that of its row of each word.
 template <typename Tile>
 struct Begins {
   std::uint32_t of_word[Tile::words];
   static_assert(Tile::words <= 2);
 
-  /// Of the lane's row of a word.
   __device__ std::uint32_t own(unsigned word) const {
     return word ? of_word[Tile::words - 1] : of_word[0];
   }
-  /// Of the row at `place`, which need not be the lane's.
+  /// Of any row; for a whole warp.
   __device__ std::uint32_t of(std::uint32_t place) const {
     std::uint32_t begin = not_listed;
 #pragma unroll
@@ -35,7 +33,7 @@ struct Begins {
   }
 };
 
-/// Each list has a share of the room if that is long enough for all.
+/// If no list is longer than its share of the room, each starts at its share.
 __device__ inline std::uint32_t share_of(std::uint32_t place) {
   return list_share * place;
 }
@@ -49,7 +47,7 @@ __device__ Begins<Tile> share_room() {
   return begins;
 }
 
-/// Else they follow one another. Who finds no room has none.
+/// Else lists follow one another, and those beyond the room are left out. For a whole warp.
 template <typename Tile>
 __device__ Begins<Tile> place_lists(const Tile& tile, const Job& job) {
   const auto room = static_cast<std::uint32_t>(list_vectors(job.first + job.rows) - list_vectors(job.first));
@@ -66,16 +64,16 @@ __device__ Begins<Tile> place_lists(const Tile& tile, const Job& job) {
   return begins;
 }
 
-/// How many candidates rank better than each of the rows at a word's places, by a warp, a row a lane.
+/// Rank of the row at each of a word's places, a row a lane. For a whole warp.
 template <typename Tile>
 __device__ std::uint32_t rank_row(const Tile& tile, unsigned word) {
   const unsigned lane = threadIdx.x % 32;
-  // Columns of the tile with the same score were all counted.
+  // Columns of the tile with the same score were all counted as better.
   std::uint32_t better = 0 - tile.ties[32 * word + lane];
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w) {
     const std::uint32_t own = tile.above[32 * w + lane + 1];
-    // Those that rank better than so many rows and the one at the place.
+    // Columns that outrank this row: those that outrank more rows than come before it.
     if (w >= word) {
       const std::uint32_t upto = warp_prefix(own);
       better += __shfl_sync(all_lanes, upto, 31);
@@ -89,12 +87,12 @@ __device__ std::uint32_t rank_row(const Tile& tile, unsigned word) {
 constexpr std::uint32_t row_vectors = suppressors_max / list_step;
 static_assert(suppressors_max % list_step == 0 && 32 % row_vectors == 0);
 
-/// What a block has found, on its way out. The last warps, which have the fewest pairs, have a word of rows each: the
-/// block needs as many.
+/// A block's results. Each of the last `words` warps, which have the fewest pairs, writes a word of rows: the block has
+/// at least as many warps.
 template <typename Tile>
 class Results {
  public:
-  /// What can be made out before the last pair is tested, once ranks are counted.
+  /// Before the last pairs are tested: what depends on ranks alone.
   __device__ Results(const Tile& tile, const Job& job) {
     if (has_row()) {
       const std::uint32_t rank = rank_row(tile, word());
@@ -104,7 +102,7 @@ class Results {
     first_list_ = materialize(static_cast<std::uint32_t>(list_vectors(job.first)));
   }
 
-  /// After a barrier behind all pairs.
+  /// After a barrier that follows the last test.
   __device__ void write(const DirectArguments& a, const Tile& tile, const Job& job, const Found& to) const {
     const std::uint32_t suppressors = load_volatile(tile.suppressors[listed_place(threadIdx.x)]);
     const std::uint32_t crowded = load_volatile(tile.crowded);
@@ -133,7 +131,7 @@ class Results {
     return 32 * word() + threadIdx.x % 32;
   }
 
-  /// Writes a row to where its rank says. `begin`: where its list does, or not_listed.
+  /// Writes a row at its rank. `begin`: its list, or not_listed.
   __device__ void write_row(const Tile& tile, std::uint32_t begin, Row* to) const {
     const std::uint32_t suppressors = tile.suppressors[place()];
     const std::uint32_t best = capacity_max - 1 - tile.best[place()] % capacity_max;
@@ -141,16 +139,16 @@ class Results {
                                                        : Row::unlisted(index_, best, rank_);
   }
 
-  /// A row for as many threads as its list may have vectors.
+  /// Consecutive threads write the vectors of one row's list.
   __device__ static std::uint32_t listed_place(std::uint32_t thread) {
     return thread / row_vectors % Tile::rows_max;
   }
 
-  /// Writes lists, a vector a thread. `suppressors`: of the thread's first row.
+  /// Writes lists, a vector a thread. `suppressors`: number of the thread's first row.
   __device__ static void write_lists(const Tile& tile, const Job& job, bool crowded, const Begins<Tile>& begins,
                                      std::uint32_t suppressors, uint4* to) {
     const std::uint32_t number = threadIdx.x % row_vectors;
-    // Whole warps go on together.
+    // Whole warps loop together: Begins::of() is collective.
     for (std::uint32_t thread = threadIdx.x; thread / 32 * 32 < job.rows * row_vectors;) {
       const std::uint32_t place = listed_place(thread);
       const std::uint32_t begin = unlikely(crowded) ? begins.of(place) : share_of(place);
@@ -161,26 +159,26 @@ class Results {
     }
   }
 
-  // Of the thread's row, if it has one:
-  std::uint32_t rank_;  ///< none: it does not count
+  // The thread's row, if has_row():
+  std::uint32_t rank_;  ///< none: not valid
   std::uint32_t index_;
-  std::uint32_t first_list_;  ///< vector of the frame's that those of the tile begin at
+  std::uint32_t first_list_;  ///< first vector of the tile among the frame's
 };
 
-/// In the place of those of a frame that do not count: the reduce loads as many rows as there can be.
+/// Fills the ranks beyond the valid candidates: the reduce loads `capacity` rows.
 __device__ inline void write_absent(Row* rows, std::uint32_t counted, std::uint32_t capacity) {
   for (std::uint32_t rank = counted + threadIdx.x; rank < capacity; rank += blockDim.x)
     rows[rank] = Row::absent();
 }
 
-/// What is known of a frame without candidates, by one block. Not inlined, since it is in the way.
+/// Results of a frame without candidates, for a block. Not inlined, to keep this rare path out of the hot code.
 static __noinline__ __device__ void write_none(Found to, std::uint32_t capacity) {
   if (threadIdx.x == 0)
     *to.rejected = {};
   write_absent(to.rows, 0, capacity);
 }
 
-/// The first block of a frame writes how many candidates there are in it that do not count.
+/// The first block of a frame writes how many candidates are not valid.
 template <typename Tile>
 __device__ void write_rejected(const DirectArguments& a, const Tile& tile, const Job& job, const Found& to) {
   if (job.first)

@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The rows of a tile, before columns are looked at: sorted by score, and marked in each bin of the plane that a
-// suppressor's centre can lie in. A few warps find the bins, a row a lane; the others ask for columns.
+// Prepares the rows of a tile: sorts them by score and sets their bits in the axis bins. A few warps load the rows, a
+// row a lane, while the others load columns.
 #pragma once
 
 #include "kernels/direct/tile.cuh"
 
 namespace crowd::direct {
 
-/// Where in x or y a column may be that overlaps a row which reaches from `from` to `to`: its centre, if the metric
-/// bounds that, else any of it.
+/// Where along an axis a column can be that overlaps a row from `from` to `to`: its centre if that is bounded, else any
+/// part of its box.
 struct Range {
   float from, to;
 
@@ -26,7 +26,7 @@ struct Range {
   }
 };
 
-/// AxisBins along an axis, the first and how many, in one word.
+/// The bins of a range: the first in the upper half of the word, their number in the lower.
 template <bool bounded>
 __device__ inline std::uint32_t bin_range_of(const Range& range, float per) {
   if (bounded) {
@@ -41,31 +41,31 @@ __device__ inline std::uint32_t bin_range_of(const Range& range, float per) {
   return static_cast<std::uint32_t>(bin_range.first) % axis_bins << 16 | bin_range.count;
 }
 
-/// Loads the row of a lane, number 32 * word + lane; the last instead of those beyond.
+/// Loads row 32 * word + lane, or the tile's last one beyond the end.
 __device__ inline Raw load_row(const DirectArguments& a, const Job& job, unsigned word) {
   return load(a, job.input + job.first + min(32 * word + threadIdx.x % 32, job.rows - 1));
 }
 
-/// AxisBins along an axis per unit, for a warp's rows: half as wide as suppressors are far from them, in the mean; half
-/// as many if `bounded` (bin_at()). Chosen in few instructions, since everybody waits: the reciprocal is wrong by up to
-/// an eighth, which no answer depends on.
+/// Bins per unit along an axis: half as wide as the mean reach of the warp's rows; half that number if `bounded`, as
+/// bin_at() takes it. All warps wait for this: the reciprocal is approximated within an eighth, which affects speed
+/// alone.
 template <bool bounded>
 __device__ inline float measure_bins(float extent, bool valid, const PairRule& rule) {
   constexpr float part = 0.5f;
   if (unlikely(!__all_sync(all_lanes, valid)))
     return (bounded ? 0.5f : 1.0f) * measure_cells(extent, valid, rule, part);
-  // As measure_cells() has it, of 32.
+  // As in measure_cells(), with 32 boxes.
   const float mean = __uint_as_float(warp_sum(__float_as_uint(extent) >> 5));
   const float size = (bounded ? 2.0f : 1.0f) * part * cell_reach(rule) * mean;
   return size > 1e-30f && size < 1e30f ? __uint_as_float(0x7ef311c7u - __float_as_uint(size)) : 1.0f;
 }
 
-/// Tasks of store_rows().
+/// Warps that store_rows() needs.
 template <typename Tile>
 constexpr unsigned row_tasks = 2 * Tile::words;
 
-/// A warp loads the rows of a word, a row a lane, and stores what is known of them: the bins along one axis in which
-/// suppressors may be, and either key and box or the rest. AxisBins go by the rows of word 0.
+/// A warp loads a word of rows, a row a lane, and stores one half of what the tile needs of them: the bin range along
+/// one axis, with either key and box or the label. The width of bins follows from the rows of word 0.
 template <typename Tile>
 __device__ void store_rows(const DirectArguments& a, Tile& tile, const Job& job, unsigned task) {
   const unsigned word = Tile::words == 1 ? 0 : task / 2;
@@ -95,18 +95,18 @@ __device__ void store_rows(const DirectArguments& a, Tile& tile, const Job& job,
   }
 }
 
-/// Threads that sort and mark a row together. With few rows every warp has one.
+/// Threads that sort and mark a row together.
 template <typename Tile>
 constexpr unsigned row_threads = Tile::words == 1 ? 32 : 16;
 
-/// Sets the bit of the row at a place of the sorted ones in its bins: half of its threads along x, half along y.
+/// Sets the bit of the row at `place` in its bins: half of its threads along x, half along y.
 template <typename Tile>
 __device__ void mark(Tile& tile, std::uint32_t bin_range, std::uint32_t place) {
   constexpr unsigned half = row_threads<Tile> / 2;
   const std::uint32_t count = bin_range & 0xffff;
   std::uint32_t* const near = tile.near[threadIdx.x / half % 2][place / 32];
   const auto set = [&](std::uint32_t k) { atomicOr(near + ((bin_range >> 16) + k) % axis_bins, 1u << place % 32); };
-  // Few rows have a second round.
+  // Few rows mark more bins than they have threads.
   const std::uint32_t own = threadIdx.x % half;
   if (own < count)
     set(own);
@@ -115,7 +115,7 @@ __device__ void mark(Tile& tile, std::uint32_t bin_range, std::uint32_t place) {
       set(k);
 }
 
-/// Sorts and marks the rows that are stored. Those that do not count come last.
+/// Sorts the stored rows by key, and marks them. Rows that are not valid come last and mark nothing.
 template <typename Tile>
 __device__ void sort_rows(Tile& tile, const Job& job) {
   constexpr unsigned threads = row_threads<Tile>;
@@ -125,7 +125,7 @@ __device__ void sort_rows(Tile& tile, const Job& job) {
 #pragma unroll
   for (unsigned k = 0; k < keys; ++k)
     key[k] = tile.key[threads * k + own];
-  // Whole warps go on together.
+  // Whole warps loop together: the ballots below are collective.
   for (std::uint32_t base = threadIdx.x / 32 * (32 / threads); base < job.rows; base += blockDim.x / threads) {
     const std::uint32_t r = base + threadIdx.x % 32 / threads;
     const std::uint32_t mine = tile.key[r];

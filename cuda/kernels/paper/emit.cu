@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Writes what the caller asked for. The outputs may be mapped host memory, hence written once and never read.
+// Writes the outputs of method paper. They may be mapped host memory: written once, never read.
 
 #include "core/paper_rule.hpp"
 #include "kernels/frames.cuh"
@@ -37,7 +37,7 @@ struct PaperCandidate {
   bool survives;
 };
 
-// Whether the survivor at `position` stands for the candidate; positions are tried best first.
+// Whether the survivor at `position` represents the candidate; positions are tried best first.
 __device__ bool represents(const PaperScratch& scratch, std::size_t position, const PaperCandidate& candidate,
                            float threshold) {
   const std::uint64_t key = scratch.ranked_key[position];

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Who stands for whom: the best-ranked survivor in a candidate's window that overlaps it, or the first to do so in the
-// list of survivors, whichever has fewer to look at.
+// Representatives: the best-ranked survivor in a candidate's window that overlaps it, or the first one in the list of
+// survivors, whichever has fewer places to look at.
 
 #include "kernels/staged/window.cuh"
 
@@ -19,7 +19,7 @@ __device__ std::uint32_t window_size(const Walk& walk) {
   return sum_of_lanes(size);
 }
 
-/// By the lanes of each candidate.
+/// For a whole warp; the same on the lanes of a candidate.
 __device__ std::uint32_t find_in_window(const Stage& stage, const Walk& walk, const Subject& mine) {
   std::uint64_t best = 0;
   std::uint32_t representative = none;
@@ -40,7 +40,7 @@ __device__ std::uint32_t find_in_window(const Stage& stage, const Walk& walk, co
   return representative;
 }
 
-/// By the lanes of each candidate; those that are not to `look` take part.
+/// The same, for candidates that `look`.
 __device__ std::uint32_t find_in_list(const Stage& stage, bool look, std::uint32_t survivors, const Subject& mine) {
   const unsigned shift = threadIdx.x % warp_size / lanes * lanes;
   std::uint32_t found = none;

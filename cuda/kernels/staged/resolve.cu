@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Fates, and survivors in rank order. A thread per candidate in rank order is_pending for the few suppressors in its
-// list. Blocks number themselves as they start, so that whoever is waited for runs or has ended. Nobody is_pending for
-// a whole block, except candidates in a crowd too dense for lists: those wait until all before their block are decided,
-// and then classic greedy decides within the block. So a block is the longest step that anything can cost.
+// Stage six: decides all candidates and writes the survivors in rank order. A thread per candidate, in rank order,
+// looks at the decisions of the suppressors on its list. Blocks draw their numbers as they start, so a block that is
+// waited for runs or has ended. Only candidates in crowds too dense for lists wait for whole blocks: until all blocks
+// before their own are decided, after which classic greedy decides within the block. That bounds what any input can
+// cost.
 
 #include "kernels/staged/settle.cuh"
 #include "kernels/staged/window.cuh"
@@ -14,14 +15,14 @@ namespace crowd::staged {
 namespace {
 
 struct ResolveShared {
-  std::uint32_t block;    ///< in rank order
-  std::uint32_t crowded;  ///< somebody here is_pending for all before this block
-  std::uint32_t before;
-  // What a crowded block knows of the blocks before it.
+  std::uint32_t block;    ///< number, in rank order
+  std::uint32_t crowded;  ///< 1 if a candidate of this block waits for all blocks before it
+  std::uint32_t before;   ///< survivors in the blocks before
+  // For crowded blocks: blocks before this one that have listed their survivors, and how many these are.
   std::uint32_t done;
   std::uint32_t survivors;
   std::uint32_t in_warp[warps];
-  // Its candidates that are not suppressed, in rank order.
+  // For settle_block(): candidates of this block that are not suppressed, in rank order.
   float4 box[threads];
   std::int32_t label[threads];
   std::uint8_t suppressed[threads];
@@ -29,16 +30,16 @@ struct ResolveShared {
   Chunk chunk;
 };
 
-/// A candidate that is_pending.
+/// A thread's candidate.
 struct Pending {
   std::uint32_t place;
   Decision mine;
   std::uint32_t suppressor[SuppressorList::room];
-  std::uint32_t undecided;  ///< a bit for each suppressor that may survive
-  bool more;                ///< there are others
-  bool measured;            ///< it is known whether it is
-  bool crowded;             ///< among too many others to list them
-  std::uint32_t seen;       ///< survivors tried; for the crowded
+  std::uint32_t undecided;  ///< a bit for each listed suppressor that is not known to be suppressed
+  bool more;                ///< there are suppressors that are not listed
+  bool measured;            ///< whether `crowded` has been determined
+  bool crowded;             ///< its window is too large to be looked through again
+  std::uint32_t seen;       ///< if crowded: survivors it has been compared with
 
   __device__ Pending(std::uint32_t at, Decision decision)
       : place(at), mine(decision), suppressor{}, undecided(0), more(false), measured(false), crowded(false), seen(0) {}
@@ -54,13 +55,13 @@ struct Pending {
   }
 };
 
-/// What is known of the suppressors by now.
+/// Updates the candidate's decision from those of its listed suppressors, and publishes it if it has changed.
 __device__ void look(const Stage& stage, Pending& w) {
   const Decision before = w.mine;
   if (w.mine.is_alias()) {
     w.mine = w.mine.follow(stage.decision(w.mine.position()));
   } else {
-    // All are on their way before the first is looked at.
+    // All loads precede the first test.
     std::uint32_t decision[SuppressorList::room];
 #pragma unroll
     for (unsigned r = 0; r < SuppressorList::room; ++r)
@@ -94,7 +95,8 @@ __device__ std::uint64_t warp_max(std::uint64_t value) {
   return static_cast<std::uint64_t>(top) << 32 | low;
 }
 
-/// PaperLists anew the suppressors of the lane `lane`, those that are not suppressed by now. By the whole warp.
+/// Lists the suppressors of the candidate of `lane` anew, leaving out those that are suppressed by now. For a whole
+/// warp.
 __device__ void refill(const Stage& stage, Pending& w, int lane) {
   const Subject its = stage.subject(__shfl_sync(all_lanes, w.place, lane));
   std::uint64_t best = 0;
@@ -136,7 +138,7 @@ __device__ void refill(const Stage& stage, Pending& w, int lane) {
   }
 }
 
-/// `complete`: see to it that no suppressor with a known decision is left unseen. For a whole warp.
+/// Looks, and refills lists that are used up; `complete`: refills all that are incomplete. For a whole warp.
 __device__ void look_and_refill(const Stage& stage, Pending& w, bool complete) {
   if (w.is_pending() && !w.crowded)
     look(stage, w);
@@ -149,7 +151,7 @@ __device__ void look_and_refill(const Stage& stage, Pending& w, bool complete) {
     refill(stage, w, __ffs(static_cast<int>(todo)) - 1);
 }
 
-/// Notes how many blocks from the first on have listed their survivors. By the first warp.
+/// Updates shared.done and shared.survivors. The fence is the reader's half of publishing `ranked`. For the first warp.
 __device__ void see_blocks_before(const Stage& stage, ResolveShared& shared) {
   const unsigned lane = threadIdx.x % warp_size;
   unsigned listing = all_lanes;
@@ -171,7 +173,7 @@ __device__ void see_blocks_before(const Stage& stage, ResolveShared& shared) {
   }
 }
 
-/// Tries the survivors known by now on the crowded. For a whole warp.
+/// Compares crowded candidates with the survivors that are new since the last call. For a whole warp.
 __device__ void try_survivors(const Stage& stage, Pending& w, std::uint32_t survivors) {
   const volatile std::uint32_t* list = stage.a.arrays.ranked + stage.slot;
   for (unsigned todo = __ballot_sync(all_lanes, w.is_pending() && w.crowded && w.seen < survivors); todo;
@@ -194,7 +196,7 @@ __device__ void try_survivors(const Stage& stage, Pending& w, std::uint32_t surv
   }
 }
 
-/// Members of this warp that fulfil `on`, in the warps before it and in the lanes before this one; for a whole block.
+/// Threads before this one that are `on`, and in `total` all of the block. For a whole block.
 __device__ std::uint32_t count_before(ResolveShared& shared, bool on, std::uint32_t& total) {
   const unsigned lane = threadIdx.x % warp_size;
   const unsigned mask = __ballot_sync(all_lanes, on);
@@ -208,7 +210,8 @@ __device__ std::uint32_t count_before(ResolveShared& shared, bool on, std::uint3
          static_cast<std::uint32_t>(__popc(mask & ((1u << lane) - 1)));
 }
 
-/// Classic greedy among the block's candidates that are not suppressed, once all before the block are decided.
+/// Classic greedy among the block's candidates that are not suppressed, once all blocks before are decided. For a whole
+/// block.
 __device__ void settle_block(const Stage& stage, Pending& w, ResolveShared& shared) {
   const bool remaining = !w.mine.is_suppressed();
   std::uint32_t total;
@@ -257,7 +260,7 @@ __device__ void settle(const Stage& stage, Pending& w, ResolveShared& shared) {
     settle_crowd(stage, w, shared);
 }
 
-/// Survivors in the blocks before this one. By the first warp.
+/// Survivors in the blocks before this one, by decoupled look-back. For the first warp.
 __device__ std::uint32_t look_back(const Stage& stage, std::uint32_t block) {
   std::uint32_t before = 0;
   for (std::uint32_t end = block; end;) {

@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// From "lane suppresses whom" to survivors without rounds: every candidate is_pending for its own suppressors alone,
-// and whatever it learns of them is final. So none has to wait for everybody, what is read may be older than what has
-// been written, and the outcome is the same in any order. (Blelloch, Fineman, Shun 2012: the greedy maximal independent
-// set is a dependence graph of small depth.)
+// A candidate's decision in the staged path. Candidates wait for their own suppressors alone and without rounds: every
+// word ever written stays true, so readers may see old words, and the outcome is the same in any order (cuda/PROOFS.md,
+// 2 and 3).
 #pragma once
 
 #include "kernels/near.cuh"
 
 namespace crowd {
 
-/// What all know of a candidate. Written by whoever decides on it, read by those that it suppresses.
+/// Undecided, kept, suppressed or an alias, in one word. Written by the thread that decides on the candidate, read by
+/// those of the candidates that it suppresses.
 class Decision {
  public:
   __device__ static constexpr Decision undecided() {
@@ -23,8 +23,8 @@ class Decision {
   __device__ static constexpr Decision suppressed() {
     return Decision(2);
   }
-  /// Survives iff the candidate at `position` does (`same`), or does not. Whoever has one suppressor left stands so to
-  /// it; following such links ends a chain of n in log n steps.
+  /// Survives iff the candidate at `position` does (`same`), or iff it does not. A candidate with one suppressor left
+  /// is an alias of its opposite; following aliases shortens a chain of n in log n steps.
   __device__ static constexpr Decision alias(std::uint32_t position, bool same) {
     return Decision(position << 3 | static_cast<std::uint32_t>(same) << 2 | 3u);
   }
@@ -54,7 +54,7 @@ class Decision {
     return word_ >> 2 & 1;
   }
 
-  /// What a candidate alias so knows once it learns the decision of the one it is alias to.
+  /// What an alias becomes given the decision of the candidate it refers to.
   __device__ constexpr Decision follow(Decision other) const {
     if (other.is_decided())
       return other.is_kept() == same() ? kept() : suppressed();

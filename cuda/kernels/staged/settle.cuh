@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Classic greedy by one block, over candidates in rank order, a chunk of 64 at a time. Bounded for every input: a chain
-// of n costs n / 64 chunks, not n rounds.
+// Classic greedy by one block, over candidates in rank order, 64 at a time. The cost is bounded whatever the boxes: a
+// chain of n takes n / 64 steps.
 #pragma once
 
 #include "kernels/frames.cuh"
@@ -16,7 +16,7 @@ static_assert(chunk_size == 64, "a chunk's rows are 64-bit masks");
 struct Chunk {
   CrowdNmsBox box[chunk_size];
   std::int32_t label[chunk_size];
-  unsigned long long suppresses[chunk_size];  ///< bit c of row r: r overlaps the worse-ranked c
+  unsigned long long suppresses[chunk_size];  ///< bit c of row r: r suppresses c
   unsigned long long remaining;
 };
 
@@ -24,7 +24,7 @@ struct Chunk {
 struct Residue {
   const float4* box;
   const std::int32_t* label;
-  std::uint8_t* suppressed;  ///< set once a survivor overlaps the candidate
+  std::uint8_t* suppressed;  ///< by candidate: 1 once a survivor suppresses it
   std::uint32_t length;
 };
 
@@ -54,7 +54,7 @@ __device__ inline void test_inside(Chunk& chunk, const OverlapRule& rule, bool b
   }
 }
 
-/// Greedy inside the chunk, by one thread: only survivors suppress.
+/// Greedy inside the chunk, by one thread.
 __device__ inline void resolve_inside(Chunk& chunk) {
   unsigned long long remaining = chunk.remaining;
   for (unsigned long long todo = remaining; todo;) {
@@ -76,7 +76,7 @@ __device__ inline bool suppressed_by(const Chunk& chunk, const CrowdNmsBox& box,
   return false;
 }
 
-/// Calls verdict(position, survives) once for every position, from one thread each. All threads of the block take part.
+/// Calls verdict(position, survives) once for every position, each from one thread. For a whole block.
 template <typename Verdict>
 __device__ void settle_residue(Chunk& chunk, const Residue& residue, const OverlapRule& rule, bool by_class,
                                Verdict verdict) {

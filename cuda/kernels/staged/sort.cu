@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The first stages: candidates by cell and by score, both by counting. The order within a cell or bin is left to
-// chance; no result depends on it.
+// Stages one to four: a counting sort of the valid candidates by cell, and by bin of scores. The order within a cell or
+// bin differs from run to run; no result depends on it.
 
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t no_slot = ~0u;
 
-/// What a block's candidates come to.
+/// A block's contribution to FrameCounters.
 struct BlockCounters {
   std::uint32_t width, height, invalid, below_threshold;
 };
@@ -34,7 +34,6 @@ __device__ void add_up(BlockCounters& counters, float w, float h, Validity state
   atomicAdd(&counters.below_threshold, belows);
 }
 
-/// A thread's candidate.
 struct Loaded {
   std::uint32_t index;
   bool here;
@@ -69,7 +68,7 @@ __global__ void __launch_bounds__(threads) clear(StagedArguments a) {
 __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   __shared__ Scale scale;
   __shared__ BlockCounters total;
-  // Chunks are few, and candidates would queue for their counters.
+  // Counted in shared memory first: chunks are few, and atomics on them would serialise.
   extern __shared__ std::uint32_t in_chunk[];
   const Stage stage(a, blockIdx.y);
   const auto [i, here, b, score] = load(stage);
@@ -118,7 +117,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
     atomicAdd(&counters.below_threshold, total.below_threshold);
 }
 
-// A block per chunk of counters. Those of all chunks before it are summed up by every block anew.
+// A block per chunk of counters. Each sums up the counts of all chunks before its own.
 __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
   using Reduce = cub::BlockReduce<std::uint32_t, threads>;
   using Scan = cub::BlockScan<std::uint32_t, threads>;

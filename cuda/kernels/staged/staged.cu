@@ -13,7 +13,7 @@ namespace staged {
 
 namespace {
 
-// With IoU > t, inter > t / (1 + t) * (sum of areas), but for the rounding of either side.
+// IoU > t gives inter > t / (1 + t) * (sum of areas); the guard covers rounding. 0 for other rules.
 float min_part(const OverlapRule& rule) {
   if (rule.metric != CROWD_NMS_IOU || rule.threshold < tiny_area)
     return 0;

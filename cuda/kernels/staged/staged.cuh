@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The staged path: greedy and map-reduce for frames of any capacity, in a chain of short launches. Candidates are
-// sorted by cell of a grid and by score at once, each lists the better-ranked ones that overlap it, and then is_pending
-// for their fates. What the stages share is here.
+// The staged path: greedy and map-reduce for frames of any capacity, as a chain of short launches. Candidates are
+// sorted by cell of a grid and by bin of scores, each lists its suppressors, and resolve() decides. What the stages
+// share is here.
 #pragma once
 
 #include "core/carver.hpp"
@@ -19,7 +19,7 @@ constexpr unsigned threads = tuning::staged_block;
 constexpr unsigned warp_size = 32;
 constexpr unsigned warps = threads / warp_size;
 
-/// Lanes that look through a candidate's window together.
+/// Lanes that share a candidate in find_suppressors(), find_dominated() and find_representatives().
 constexpr unsigned lanes = 4;
 constexpr unsigned candidates_per_block = threads / lanes;
 
@@ -33,31 +33,32 @@ constexpr std::uint32_t floor_power_of_two(std::uint32_t n) {
   return power;
 }
 
-/// What the blocks of resolve() tell each other: how many survivors are in the block, or up to its end; and whether
-/// these have been listed.
+/// State of a block's look-back word in resolve(). The rest of the word is a number of survivors: of the block alone,
+/// or from the first block to its end; `listed`: these can also be read from StagedArrays::ranked.
 enum LookBackState : std::uint32_t { nothing = 0, in_block = 1, up_to_end = 2, listed = 3 };
 constexpr unsigned look_back_bits = 2;
 
-/// What follows from the capacity.
+/// Sizes that follow from the capacity alone.
 struct Shape {
   std::uint32_t columns, rows, bins;
   std::uint32_t chunks;
-  std::uint32_t blocks;         ///< with a thread per candidate
-  std::uint32_t window_blocks;  ///< with several lanes per candidate
-  std::uint32_t scan_begins;    ///< cleared words before the counts of chunks
-  std::uint32_t start_begins;   ///< and before the counters
-  std::uint32_t words;          ///< cleared for a frame
+  std::uint32_t blocks;         ///< of `threads` candidates
+  std::uint32_t window_blocks;  ///< of candidates_per_block
+  std::uint32_t scan_begins;    ///< offset in the cleared words: counts of chunks
+  std::uint32_t start_begins;   ///< offset in the cleared words: counters of cells and bins
+  std::uint32_t words;          ///< cleared words of a frame
 
   CROWD_HD constexpr std::uint32_t cells() const {
     return columns * rows;
   }
 };
 
-/// What a frame's stages add up, all of it zero at first; look-back words, counts of chunks and counters lie behind.
+/// First of a frame's cleared words. The look-back words, the counts of chunks and the counters of cells and bins
+/// follow.
 struct FrameCounters {
   std::uint32_t width, height;  ///< bits of Largest
   std::uint32_t invalid, below_threshold;
-  std::uint32_t tickets;  ///< of the blocks of resolve()
+  std::uint32_t tickets;  ///< drawn by blocks of resolve()
   std::uint32_t padding[3];
 };
 
@@ -69,7 +70,7 @@ constexpr Shape make_shape(std::uint32_t capacity) {
   constexpr std::uint32_t min_cells = 64;
   const std::uint32_t cells = floor_power_of_two(capacity < min_cells ? min_cells : capacity);
   Shape shape{};
-  // A row of cells is one stretch of places however many cells it has, so cells are narrow and columns many.
+  // Places of neighbouring cells in a row are consecutive, so a window costs by rows: many narrow columns, few rows.
   shape.columns = 1;
   while (shape.columns * shape.columns < 2 * tuning::staged_narrow * cells)
     shape.columns *= 2;
@@ -84,14 +85,14 @@ constexpr Shape make_shape(std::uint32_t capacity) {
   return shape;
 }
 
-/// The better-ranked candidates that overlap one, as far as there is room: the best-ranked of them. 20 bits each.
+/// The best-ranked suppressors of a candidate, by place: 20 bits each.
 class SuppressorList {
  public:
   static constexpr unsigned room = 6;
 
   __device__ SuppressorList() : low_(0), high_(0) {}
 
-  /// `position`: any if at >= count.
+  /// `at` is below room. Entries from count() on are never used.
   __device__ void set(unsigned at, std::uint32_t position) {
     std::uint64_t& half = at < 3 ? low_ : high_;
     half |= static_cast<std::uint64_t>(position) << (at % 3 * bits);
@@ -106,7 +107,7 @@ class SuppressorList {
   __device__ std::uint32_t count() const {
     return static_cast<std::uint32_t>(low_ >> 60);
   }
-  /// There are others, which the list has no room for.
+  /// The candidate may have suppressors that are not on the list.
   __device__ bool more() const {
     return high_ >> 60;
   }
@@ -118,12 +119,12 @@ class SuppressorList {
 };
 static_assert(sizeof(SuppressorList) == sizeof(uint4), "moved as one vector");
 
-/// A place in each order, given out by counting.
+/// A valid candidate's number within its cell and within its bin of scores.
 struct SortSlots {
   std::uint32_t place, score;
 };
 
-/// StagedArrays of frames * capacity entries; "by place" are the valid candidates in the order of their cells.
+/// Arrays of frames * capacity entries. Valid candidates in the order of their cells are numbered by place.
 struct StagedArrays {
   std::uint32_t* cleared;   ///< [frames * shape.words]
   Scale* scale;             ///< [frames]
@@ -132,7 +133,7 @@ struct StagedArrays {
   std::uint32_t* decision;  ///< by place
   uint4* suppressors;       ///< by place: SuppressorList; before that, by index: SortSlots
   std::uint64_t* score;     ///< by bin: rank_key(); after that, by place: members
-  std::uint32_t* ranked;    ///< places in rank order; survivors take over from the front as they are found
+  std::uint32_t* ranked;    ///< places in rank order; resolve() overwrites it from the front with the survivors' places
 };
 
 inline StagedArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
@@ -154,12 +155,12 @@ struct StagedArguments {
   Shape shape;
   StagedArrays arrays;
   PairRule rule;
-  float min_part;  ///< inter < min_part * (sum of areas): no overlap; 0 where the metric allows no such test
+  float min_part;  ///< inter < min_part * (sum of areas) means no overlap; 0 if the rule has no such bound
   float score_threshold;
   CrowdNmsSurvivors out;
 };
 
-/// The candidate whose suppressors are looked for.
+/// A candidate whose suppressors are looked for.
 struct Subject {
   float4 box;
   float area;
@@ -167,12 +168,12 @@ struct Subject {
   std::uint64_t key;
 };
 
-/// A place, to be ordered by score.
+/// The place in the lower half, the score in the upper: larger is better-ranked but for equal scores.
 __device__ inline std::uint64_t by_score(std::uint64_t key, std::uint32_t place) {
   return (key & ~0xffffffffull) | place;
 }
 
-/// A frame's part of the arrays.
+/// A frame's part of the arrays, with accessors.
 struct Stage {
   const StagedArguments& a;
   std::uint32_t frame;
@@ -194,7 +195,7 @@ struct Stage {
   __device__ std::uint32_t* chunk_counts() const {
     return cleared + a.shape.scan_begins;
   }
-  /// Of the cells, then of the bins; counts, and once scanned, starts: those of bins lie size() too high.
+  /// First counts, after scan() starts, of cells and then of bins. The starts of bins are too large by size().
   __device__ std::uint32_t* starts() const {
     return cleared + a.shape.start_begins;
   }
@@ -214,7 +215,7 @@ struct Stage {
   __device__ SuppressorList& list_of(std::uint32_t place) const {
     return reinterpret_cast<SuppressorList*>(a.arrays.suppressors)[slot + place];
   }
-  /// Of the survivor at a place.
+  /// How many candidates the survivor at a place represents.
   __device__ std::uint32_t* members() const {
     return reinterpret_cast<std::uint32_t*>(a.arrays.score) + slot;
   }
@@ -234,8 +235,8 @@ struct Stage {
     const float4 box = a.arrays.box[slot + place];
     return {box, area(as_box(box), a.rule.overlap.offset), label(key), key};
   }
-  /// Whether a candidate with this key and box may be better-ranked than `mine` and overlap it. Cheap and without
-  /// branches; says yes to few others.
+  /// Conservative test without branches: true if the candidate with this key and box suppresses `mine`, whatever the
+  /// class, and for few others.
   __device__ bool may_suppress(std::uint64_t key, const float4& b, const Subject& mine) const {
     const float offset = a.rule.overlap.offset;
     const float w = fminf(b.z, mine.box.z) - fmaxf(b.x, mine.box.x) + offset;
@@ -244,7 +245,7 @@ struct Stage {
     const bool meets = static_cast<int>(w > 0) & static_cast<int>(h > 0) & static_cast<int>(!(w * h < bound));
     return static_cast<int>(key > mine.key) & (static_cast<int>(meets) | static_cast<int>(a.rule.disjoint_too));
   }
-  /// Whether one that may beat `mine` does.
+  /// Completes may_suppress(), which has to hold.
   __device__ bool suppresses(std::uint64_t key, const float4& b, const Subject& mine) const {
     return crowd::suppresses(b, mine.box, a.rule) && label(key) == mine.label;
   }
@@ -255,8 +256,8 @@ struct Stage {
   }
 };
 
-/// Lanes of a warp that add one to the same counter do so at once: a crowd in one spot would queue for it otherwise.
-/// `on`: this lane adds. Returns what the counter was before this lane's turn. For a whole warp.
+/// Adds one to counters[number] for each lane that is `on`, with one atomic per distinct counter: a crowd in one cell
+/// would serialise otherwise. Returns the counter's value before the lane's turn. For a whole warp.
 __device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t number, bool on) {
   const unsigned lane = threadIdx.x % warp_size;
   const unsigned same = __match_any_sync(all_lanes, on ? number : ~0u);

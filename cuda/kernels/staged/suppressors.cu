@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The pairs: every candidate looks through its window once. Its place in rank order is found by other blocks meanwhile.
+// Stage five: lists each candidate's suppressors. Further blocks of the same launch list all places in rank order.
 
 #include "kernels/staged/window.cuh"
 
@@ -9,7 +9,7 @@ namespace crowd::staged {
 
 namespace {
 
-/// The best of what a lane finds, by score alone, and how many it finds.
+/// The three best suppressors that a lane has found, as by_score(), and the number of all it has found.
 struct Finds {
   std::uint64_t best[3] = {};
   std::uint32_t count = 0;
@@ -24,8 +24,7 @@ struct Finds {
       entry = lesser;
     }
   }
-  /// The best of what the lanes of a candidate hold, taken from the lane that held it; 0 if there is none. For a whole
-  /// warp.
+  /// Takes the best entry off the lanes of a candidate; 0 if there is none. For a whole warp.
   __device__ std::uint64_t take_best() {
     std::uint64_t top = best[0];
 #pragma unroll
@@ -50,7 +49,7 @@ __device__ Bin bin_of(const Stage& stage, std::uint64_t key) {
   return {bins[bin] - stage.size(), bins[bin + 1] - stage.size()};
 }
 
-/// A block lists candidates in rank order: those of better bins come first, and in its own bin a candidate counts.
+/// A candidate's rank: all of better bins, and the better keys of its own bin.
 __device__ void list_by_rank(const Stage& stage, std::uint32_t block) {
   const std::uint32_t place = block * threads + threadIdx.x;
   if (place >= stage.size())
@@ -79,14 +78,14 @@ __device__ SuppressorList list_of(Finds& finds, bool cut, std::uint32_t& listed)
   return list;
 }
 
-/// What the lanes of a candidate have in common; the lanes beyond the last candidate look at it as well, but keep what
-/// they find to themselves.
+/// The candidate of a group of lanes. Groups beyond the last candidate repeat that one, but do not write.
 struct Assignment {
   std::uint32_t place;
   bool writes;
 };
 
-/// A block shares its candidates out by the extent of their windows: those in a warp are done at about the same time.
+/// Assigns a block's candidates to its lanes in order of the size of their windows, so that those of a warp take about
+/// as long.
 __device__ Assignment assign(const Stage& stage) {
   __shared__ std::uint32_t extent[candidates_per_block];
   __shared__ std::uint8_t order[candidates_per_block];
@@ -97,7 +96,7 @@ __device__ Assignment assign(const Stage& stage) {
     const Grid& grid = stage.scale().grid;
     const float w = width(b, stage.a.rule.overlap.offset) * grid.per_x;
     const float h = height(b, stage.a.rule.overlap.offset) * grid.per_y;
-    // As an integer with the number in its last bits, so that all are different.
+    // As an integer with the thread's number in the last bits, so that all differ.
     extent[threadIdx.x] = (__float_as_uint((w + 1) * (h + 1)) & ~(candidates_per_block - 1)) | threadIdx.x;
   }
   __syncthreads();
@@ -141,8 +140,8 @@ __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
 
 namespace {
 
-/// By the whole warp: whether any candidate suppresses `mine`. Looks at its window or at those with better scores,
-/// whichever are fewer: in a crowd the best are found to be so quickly, and the others suppressed.
+/// Whether any candidate suppresses `mine`. Looks through its window or the bins of better scores, whichever are fewer:
+/// in a crowd most are suppressed by one of the best. For a whole warp.
 __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subject& mine) {
   const std::uint32_t better = bin_of(stage, mine.key).end;
   if (better > tuning::staged_refill)
@@ -174,7 +173,7 @@ __global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
   const bool cut = visit_suppressors<true>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
                                            [&](std::uint32_t, std::uint64_t) { return suppressed = true; });
   suppressed = sum_of_lanes(suppressed);
-  // What a few lanes have not seen of a crowded window, the whole warp looks through.
+  // The whole warp looks through windows that are cut off at staged_visits.
   for (unsigned todo = __ballot_sync(all_lanes, cut && !suppressed && assigned.writes); todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;
     const Subject its = stage.subject(__shfl_sync(all_lanes, assigned.place, lane));

@@ -1,19 +1,18 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The staged path: how lanes look through the places of a candidate's window.
+// How lanes look through the places of a candidate's window.
 #pragma once
 
 #include "kernels/staged/staged.cuh"
 
 namespace crowd::staged {
 
-/// Consecutive places.
 struct Segment {
   std::uint32_t first, count;
 };
 
-/// A window as segments: a row of cells each, or half of one where the grid's edge is inside.
+/// A window as segments of consecutive places: a row of cells each, or two where the row wraps around the grid.
 class Walk {
  public:
   __device__ Walk(const Stage& stage, const float4& box) : grid_(stage.scale().grid), starts_(stage.starts()) {
@@ -31,14 +30,14 @@ class Walk {
   __device__ std::uint32_t segments() const {
     return segments_;
   }
-  /// Places in the window, as far as `most` matters. For one thread.
-  __device__ bool is_longer_than(std::uint32_t most) const {
+  /// Whether the window has more than `limit` places. For one thread.
+  __device__ bool is_longer_than(std::uint32_t limit) const {
     std::uint32_t size = 0;
-    for (std::uint32_t s = 0; s < segments_ && size <= most; ++s)
+    for (std::uint32_t s = 0; s < segments_ && size <= limit; ++s)
       size += at(s).count;
-    return size > most;
+    return size > limit;
   }
-  /// Leaves nothing to look at.
+  /// Makes the window empty.
   __device__ void close() {
     segments_ = 0;
   }
@@ -58,7 +57,7 @@ class Walk {
   bool split_;
 };
 
-/// Over the lanes of a candidate. For a whole warp.
+/// Sum over the lanes of a candidate. For a whole warp.
 __device__ inline std::uint32_t sum_of_lanes(std::uint32_t value) {
 #pragma unroll
   for (unsigned step = lanes / 2; step; step /= 2)
@@ -66,7 +65,7 @@ __device__ inline std::uint32_t sum_of_lanes(std::uint32_t value) {
   return value;
 }
 
-/// As many segments end to end as a candidate has lanes.
+/// Segments of a candidate, one per lane, end to end: place k of the group is at(k) in the arrays.
 struct Group {
   std::uint32_t end[lanes];
   std::uint32_t shift[lanes];
@@ -74,7 +73,6 @@ struct Group {
   __device__ std::uint32_t size() const {
     return end[lanes - 1];
   }
-  /// In the arrays.
   __device__ std::uint32_t at(std::uint32_t k) const {
     std::uint32_t by = shift[lanes - 1];
 #pragma unroll
@@ -84,7 +82,8 @@ struct Group {
   }
 };
 
-/// Of the segments that the lanes of a candidate hold; `slot`: where the frame begins in the arrays. For a whole warp.
+/// Joins the segments that the lanes of a candidate hold. `slot`: the frame's first entry in the arrays. For a whole
+/// warp.
 __device__ inline Group join(const Segment& segment, std::uint32_t slot) {
   Group group;
   std::uint32_t end = 0;
@@ -97,8 +96,8 @@ __device__ inline Group join(const Segment& segment, std::uint32_t slot) {
   return group;
 }
 
-/// Looks at `step` places of a group, `stride` apart: a bit for each before `end` that may beat `mine`. Straight-line
-/// code: all are loaded before the first is tested.
+/// Looks at `step` places of a group, `stride` apart: bit s is set if place s is before `end` and may suppress `mine`.
+/// All loads precede the first test.
 template <unsigned step>
 __device__ std::uint32_t look_at(const Stage& stage, const Group& group, std::uint32_t first, std::uint32_t stride,
                                  std::uint32_t end, const Subject& mine) {
@@ -120,8 +119,9 @@ __device__ std::uint32_t look_at(const Stage& stage, const Group& group, std::ui
   return found;
 }
 
-/// The lanes of each candidate look for its suppressors in its window: visit(place, key), true to stop this lane;
-/// `eager`: as soon as there is one. At most `limit` places. True if that was not all of them. For a whole warp.
+/// The lanes of each candidate look through its window and call visit(place, key) for its suppressors; true stops the
+/// lane. `eager`: calls visit() as soon as there is a suppressor. Looks at `limit` places at most; returns whether that
+/// cut the window. For a whole warp.
 template <bool eager, typename Visit>
 __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Subject& mine, std::uint32_t limit,
                                   Visit visit) {
@@ -136,7 +136,7 @@ __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Su
     const Group group = join(segment, static_cast<std::uint32_t>(stage.slot));
     const std::uint32_t end = min(group.size(), limit - visited);
     for (std::uint32_t k = lane; k < end && !stopped;) {
-      // What may be a suppressor is_pending, a bit each, so that the lanes of a warp look closer together.
+      // Hits are collected, a bit each, and tested afterwards, so that the lanes of a warp load together.
       const std::uint32_t first = k;
       std::uint32_t found = 0;
       for (unsigned bit = 0; bit < 32 && k < end && !(eager && found); bit += step, k += step * lanes)
@@ -149,7 +149,7 @@ __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Su
           stopped = visit(at - static_cast<std::uint32_t>(stage.slot), key);
       }
     }
-    // Other candidates of the warp may go on.
+    // Loops of other candidates of the warp may not be over; collectives need all lanes.
     if (!open)
       continue;
     visited += group.size();
@@ -159,8 +159,8 @@ __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Su
   return number < walk.segments() || visited > limit;
 }
 
-/// A whole warp looks through one window. `glance(place)` gives what visit(place, key, glance) wants to know of a
-/// suppressor: it comes with what the test needs, not after it. visit() returns true to stop all. True if stopped.
+/// A whole warp looks through one window and calls visit(place, key, glance) for suppressors; true from any lane stops
+/// all. `glance(place)` is loaded along with the boxes. Returns whether it was stopped.
 template <typename Glance, typename Visit>
 __device__ bool visit_suppressors_by_warp(const Stage& stage, const Walk& walk, const Subject& mine, Glance glance,
                                           Visit visit) {
