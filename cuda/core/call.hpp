@@ -14,7 +14,8 @@
 
 namespace crowd {
 
-/// The number in an enumeration that a caller may have written anything into; loading that as one would be undefined.
+/// The value of an enumeration that comes from a caller and may be none of its enumerators; loading that as an
+/// enumeration would be undefined.
 template <typename Enumeration>
 unsigned raw(const Enumeration& value) {
   static_assert(sizeof value == sizeof(unsigned));

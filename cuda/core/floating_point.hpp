@@ -12,11 +12,11 @@
 
 namespace crowd {
 
-/// While it lives: round to nearest, subnormal numbers as they are, no traps. Afterwards everything is as it was, the
-/// exception flags included.
+/// Sets round to nearest, subnormal numbers and no traps for its lifetime, and restores the modes and exception flags
+/// that it found.
 ///
-/// Nothing tells the compiler that arithmetic depends on the modes. So what computes is called, in a function that is
-/// not inlined, and does not stand beside this in the same one.
+/// The compiler does not know that arithmetic depends on the modes and may move it across the constructor: do the
+/// arithmetic in a function that is called, and not inlined.
 class FloatingPointModes {
  public:
   FloatingPointModes(const FloatingPointModes&) = delete;

@@ -16,7 +16,7 @@ namespace crowd {
 struct OverlapRule {
   CrowdNmsMetric metric;
   bool or_equal;
-  float threshold;  ///< a ratio compares with it as with the params' double
+  float threshold;  ///< rounded such that ratios compare with it as with the params' double
   float offset;
 };
 
@@ -32,7 +32,7 @@ inline float float_above(double value) {
   return static_cast<double>(either) < value ? std::nextafter(either, 1.0f) : either;
 }
 
-/// Method paper keeps where the ratio is below the threshold, so what is equal to it suppresses.
+/// Method paper keeps i if the ratio is below the threshold, so an equal ratio suppresses.
 inline OverlapRule overlap_rule(const CrowdNmsParams& params) {
   const bool or_equal = params.method == CROWD_NMS_PAPER || params.comparator == CROWD_NMS_GREATER_EQUAL;
   return {params.metric, or_equal,
@@ -50,9 +50,9 @@ CROWD_HD inline float larger(float a, float b) {
 
 /// Finite and not empty. A NaN coordinate fails every comparison.
 CROWD_HD inline bool is_well_formed(const CrowdNmsBox& box, float offset) {
-  constexpr float most = 3.402823466e+38f;
-  const bool finite = box.x1 >= -most && box.x1 <= most && box.y1 >= -most && box.y1 <= most && box.x2 >= -most &&
-                      box.x2 <= most && box.y2 >= -most && box.y2 <= most;
+  constexpr float max_float = 3.402823466e+38f;
+  const bool finite = box.x1 >= -max_float && box.x1 <= max_float && box.y1 >= -max_float && box.y1 <= max_float &&
+                      box.x2 >= -max_float && box.x2 <= max_float && box.y2 >= -max_float && box.y2 <= max_float;
   const bool filled = offset > 0 ? box.x2 >= box.x1 && box.y2 >= box.y1 : box.x2 > box.x1 && box.y2 > box.y1;
   return finite && filled;
 }

@@ -23,7 +23,7 @@ constexpr std::uint32_t up(std::uint32_t n) {
   return n / width + (n % width != 0);
 }
 
-// The valid candidates, by index, in Scratch::by_rank for the time being.
+// Indices of the valid candidates, stored in Scratch::by_rank for the time being.
 std::uint32_t filter(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, Outcome& outcome) {
   const float offset = overlap_rule(params).offset;
   std::uint32_t count = 0;
@@ -39,7 +39,7 @@ std::uint32_t filter(const CrowdNmsParams& params, const Frame& frame, const Scr
   return count;
 }
 
-// The valid candidates, best first.
+// The valid candidates in rank order.
 void rank(const Frame& frame, const Scratch& scratch, std::uint32_t count, std::uint32_t* ranked) {
   for (std::uint32_t k = 0; k < count; ++k) {
     const std::uint32_t i = scratch.by_rank[k];
@@ -53,26 +53,26 @@ void rank(const Frame& frame, const Scratch& scratch, std::uint32_t count, std::
 // A range that most centres lie in, cut into 2^bits parts.
 class Axis {
  public:
-  Axis(std::span<float> samples, std::uint32_t bits) : most_(static_cast<float>((1u << bits) - 1)) {
+  Axis(std::span<float> samples, std::uint32_t bits) : last_(static_cast<float>((1u << bits) - 1)) {
     std::sort(samples.begin(), samples.end());
     const float low = samples[samples.size() / 16];
     const float high = samples[samples.size() - 1 - samples.size() / 16];
     const float margin = 0.125f * (high - low);
     low_ = low - margin;
     const float range = high - low + 2 * margin;
-    scale_ = range > 0 ? (most_ + 1) / range : 0;
+    scale_ = range > 0 ? (last_ + 1) / range : 0;
   }
 
-  // Whatever is outside goes to an end; so does NaN, which infinity times 0 makes.
+  // Coordinates outside the range go to an end; so does NaN, from infinity times 0.
   std::uint32_t part(float centre) const {
     const float part = (centre - low_) * scale_;
-    return part > 0 ? static_cast<std::uint32_t>(part < most_ ? part : most_) : 0;
+    return part > 0 ? static_cast<std::uint32_t>(part < last_ ? part : last_) : 0;
   }
 
  private:
   float low_;
   float scale_;
-  float most_;
+  float last_;
 };
 
 float centre_x(const CrowdNmsBox& box) {
@@ -91,7 +91,8 @@ std::uint32_t spread(std::uint32_t bits) {
   return (bits | bits << 1) & 0x55555555;
 }
 
-// Neighbours beside each other: slots in Scratch::index, and the way back in Scratch::of.
+// Orders candidates along a Z-curve, so that neighbours share leaves: slots in Scratch::index, and their inverse in
+// Scratch::of.
 void order_by_place(const Frame& frame, const Scratch& scratch, std::uint32_t count) {
   const std::uint32_t* const valid = scratch.by_rank;
   const std::uint32_t bits = std::clamp<std::uint32_t>(std::bit_width(count) / 2, 2, 11);
@@ -118,7 +119,7 @@ void order_by_place(const Frame& frame, const Scratch& scratch, std::uint32_t co
   }
 }
 
-// An empty place meets nobody.
+// Bounds that intersect no box.
 void clear(Node& node, std::uint32_t child) {
   node.x1[child] = node.y1[child] = inf;
   node.x2[child] = node.y2[child] = -inf;
@@ -145,26 +146,26 @@ void fill_leaves(const Frame& frame, const Scratch& scratch, std::uint32_t count
   }
 }
 
-float least(const float* of, std::uint32_t count) {
-  float least = of[0];
+float min_of(const float* of, std::uint32_t count) {
+  float result = of[0];
   for (std::uint32_t i = 1; i < count; ++i)
-    least = smaller(least, of[i]);
-  return least;
+    result = smaller(result, of[i]);
+  return result;
 }
 
-float most(const float* of, std::uint32_t count) {
-  float most = of[0];
+float max_of(const float* of, std::uint32_t count) {
+  float result = of[0];
   for (std::uint32_t i = 1; i < count; ++i)
-    most = larger(most, of[i]);
-  return most;
+    result = larger(result, of[i]);
+  return result;
 }
 
 template <typename Boxes>
 void bound(Node& node, std::uint32_t child, const Boxes& of, std::uint32_t count) {
-  node.x1[child] = least(of.x1, count);
-  node.y1[child] = least(of.y1, count);
-  node.x2[child] = most(of.x2, count);
-  node.y2[child] = most(of.y2, count);
+  node.x1[child] = min_of(of.x1, count);
+  node.y1[child] = min_of(of.y1, count);
+  node.x2[child] = max_of(of.x2, count);
+  node.y2[child] = max_of(of.y2, count);
 }
 
 // Bounds of `count` leaves or nodes, of which the last has `last` children.
@@ -191,10 +192,10 @@ void fill_tree(Space& space, std::uint32_t count) {
   }
 }
 
-void set_alive(Bits* alive, std::uint32_t children) {
-  std::fill_n(alive, children / width, static_cast<Bits>(-1));
+void set_remaining(Bits* remaining, std::uint32_t children) {
+  std::fill_n(remaining, children / width, static_cast<Bits>(-1));
   if (children % width)
-    alive[children / width] = static_cast<Bits>((1u << children % width) - 1);
+    remaining[children / width] = static_cast<Bits>((1u << children % width) - 1);
 }
 
 }  // namespace
@@ -207,16 +208,16 @@ Scratch carve(void* workspace, std::uint32_t capacity, std::size_t& bytes) {
   s.survivors = carver.take<std::uint32_t>(capacity);
   s.representatives = carver.take<std::uint32_t>(capacity);
   s.index = carver.take<std::uint32_t>(capacity);
-  // filter() looks one candidate ahead.
+  // filter() writes one entry beyond the last candidate.
   s.by_rank = carver.take<std::uint32_t>(std::size_t{capacity} + 1);
   s.of = carver.take<std::uint32_t>(capacity);
   std::uint32_t below = up(capacity);
   s.space.leaves = carver.take<Leaf>(below);
-  s.space.alive = carver.take<Bits>(below);
+  s.space.remaining = carver.take<Bits>(below);
   for (std::uint32_t l = 0; below > 1; ++l) {
     below = up(below);
     s.space.level[l].nodes = carver.take<Node>(below);
-    s.space.level[l].alive = carver.take<Bits>(below);
+    s.space.level[l].remaining = carver.take<Bits>(below);
   }
   bytes = carver.bytes();
   return s;
@@ -228,9 +229,9 @@ Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& sc
     std::fill_n(representatives, frame.size(), CROWD_NMS_REJECTED);
   const OverlapRule rule = overlap_rule(params);
   const std::uint32_t count = filter(params, frame, scratch, outcome);
-  // A ratio of 0 is enough: boxes with nothing in common overlap, so there is no use in knowing where they are.
+  // Under this rule disjoint boxes overlap, and a tree of bounds excludes nothing.
   const bool reaches_all = rule.or_equal && rule.threshold <= 0;
-  const bool tree = count > tuning::flat_most && !reaches_all;
+  const bool tree = count > tuning::flat_max && !reaches_all;
   if (tree) {
     order_by_place(frame, scratch, count);
     rank(frame, scratch, count, scratch.by_rank);
@@ -245,7 +246,7 @@ Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& sc
       .index = scratch.index,
       .count = count,
       .rule = rule,
-      .dead_suppress = false,
+      .all_suppress = false,
       .survivors = scratch.survivors,
       .representatives = representatives,
   };
@@ -254,21 +255,21 @@ Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& sc
   fill_leaves(frame, scratch, count, rule.offset);
   if (tree)
     fill_tree(task.space, count);
-  refill(task);
+  restore_all(task);
   return task;
 }
 
-void refill(const Task& task) {
+void restore_all(const Task& task) {
   const Space& space = task.space;
-  set_alive(space.alive, task.count);
+  set_remaining(space.remaining, task.count);
   std::uint32_t children = space.leaf_count;
   for (std::uint32_t l = 0; l < space.levels; ++l) {
-    set_alive(space.level[l].alive, children);
+    set_remaining(space.level[l].remaining, children);
     children = space.level[l].count;
   }
 }
 
-void name_survivors(const Task& task, std::uint32_t survivors) {
+void slots_to_indices(const Task& task, std::uint32_t survivors) {
   std::transform(task.survivors, task.survivors + survivors, task.survivors,
                  [&](std::uint32_t slot) { return task.index[slot]; });
 }
@@ -276,9 +277,9 @@ void name_survivors(const Task& task, std::uint32_t survivors) {
 Kernels kernels() {
 #if defined(CROWD_HAVE_AVX2)
   if (__builtin_cpu_supports("avx2"))
-    return {avx2::suppress, avx2::elect};
+    return {avx2::suppress, avx2::find_representatives};
 #endif
-  return {baseline::suppress, baseline::elect};
+  return {baseline::suppress, baseline::find_representatives};
 }
 
 }  // namespace crowd::cpu

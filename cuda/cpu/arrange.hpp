@@ -9,18 +9,19 @@
 
 namespace crowd::cpu {
 
-/// Counts the candidates that are not valid, ranks the others and lays them out in scratch.space, small frames and
-/// rules that reach disjoint boxes in rank order, others in a tree. `representatives`, if any, become CROWD_NMS_NONE.
+/// Counts the candidates that are not valid, ranks the others and lays them out in scratch.space: small frames, and
+/// rules under which disjoint boxes overlap, in rank order; others in a tree. `representatives`, if any, become
+/// CROWD_NMS_REJECTED.
 Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* representatives,
              Outcome& outcome);
 
-/// Everybody is in the space again.
-void refill(const Task& task);
+/// Marks all candidates of the space as remaining.
+void restore_all(const Task& task);
 
-/// Survivors are slots until here, and candidates from here on.
-void name_survivors(const Task& task, std::uint32_t survivors);
+/// Replaces the survivors' slots by the indices of their candidates.
+void slots_to_indices(const Task& task, std::uint32_t survivors);
 
-/// Those for this processor.
+/// For the instruction set of this processor.
 Kernels kernels();
 
 }  // namespace crowd::cpu

@@ -32,7 +32,7 @@ CrowdNmsStatus check_workspace(const void* workspace, std::size_t bytes, std::si
   return CROWD_NMS_OK;
 }
 
-// Candidates of frame f that are there, that the arrays hold, and that are looked at.
+// A frame's candidates: as given, those the arrays hold, those looked at.
 struct Counts {
   std::uint32_t given;
   std::uint32_t held;
@@ -99,7 +99,7 @@ void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
     representatives = scratch.representatives;
 
   const Outcome outcome = run(params, frame, candidates.capacity, scratch, representatives);
-  // What method paper has no slot for.
+  // Candidates beyond D_max.
   if (representatives)
     std::fill(representatives + counts.seen, representatives + counts.held, CROWD_NMS_REJECTED);
 

@@ -35,7 +35,7 @@ struct Scratch {
   std::uint32_t* representatives;  ///< used where the caller has no array for them
   std::uint32_t* index;            ///< the candidate in a slot of the space
   std::uint32_t* by_rank;          ///< the slot of the candidate with that rank
-  std::uint32_t* of;               ///< something by candidate: its slot, its members
+  std::uint32_t* of;               ///< by candidate: its slot, later its members
   Space space;
 };
 
@@ -49,7 +49,7 @@ struct Outcome {
   std::uint32_t below_threshold = 0;
 };
 
-/// The methods. `representatives` has an entry per candidate, or is null where nobody asked.
+/// The methods. `representatives` has an entry per candidate, or is null if not asked for.
 Outcome greedy(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch,
                std::uint32_t* representatives);
 Outcome map_reduce(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch,

@@ -10,7 +10,7 @@ Outcome greedy(const CrowdNmsParams& params, const Frame& frame, const Scratch& 
   Outcome outcome;
   const Task task = arrange(params, frame, scratch, representatives, outcome);
   outcome.survivors = kernels().suppress(task);
-  name_survivors(task, outcome.survivors);
+  slots_to_indices(task, outcome.survivors);
   return outcome;
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // `width` floats at a time, each operation IEEE-rounded as the scalar one is. Everything is in the namespace of the
-// instruction set, so that code for one never stands in for code for another.
+// instruction set: the linker must not merge code for different ones.
 #pragma once
 
 #include <cstdint>
@@ -43,10 +43,10 @@ CROWD_INLINE Register multiply(Register a, Register b) {
 CROWD_INLINE Register divide(Register a, Register b) {
   return _mm256_div_ps(a, b);
 }
-CROWD_INLINE Register least(Register a, Register b) {
+CROWD_INLINE Register minimum(Register a, Register b) {
   return _mm256_min_ps(a, b);
 }
-CROWD_INLINE Register most(Register a, Register b) {
+CROWD_INLINE Register maximum(Register a, Register b) {
   return _mm256_max_ps(a, b);
 }
 CROWD_INLINE unsigned greater(Register a, Register b) {
@@ -84,10 +84,10 @@ CROWD_INLINE Register multiply(Register a, Register b) {
 CROWD_INLINE Register divide(Register a, Register b) {
   return _mm_div_ps(a, b);
 }
-CROWD_INLINE Register least(Register a, Register b) {
+CROWD_INLINE Register minimum(Register a, Register b) {
   return _mm_min_ps(a, b);
 }
-CROWD_INLINE Register most(Register a, Register b) {
+CROWD_INLINE Register maximum(Register a, Register b) {
   return _mm_max_ps(a, b);
 }
 CROWD_INLINE unsigned greater(Register a, Register b) {
@@ -124,10 +124,10 @@ CROWD_INLINE Register multiply(Register a, Register b) {
 CROWD_INLINE Register divide(Register a, Register b) {
   return a / b;
 }
-CROWD_INLINE Register least(Register a, Register b) {
+CROWD_INLINE Register minimum(Register a, Register b) {
   return a < b ? a : b;
 }
-CROWD_INLINE Register most(Register a, Register b) {
+CROWD_INLINE Register maximum(Register a, Register b) {
   return a > b ? a : b;
 }
 CROWD_INLINE unsigned greater(Register a, Register b) {
@@ -184,10 +184,10 @@ CROWD_INLINE Lanes operator/(const Lanes& a, const Lanes& b) {
 }
 // Of equal operands the first, as in overlap.hpp. None is NaN.
 CROWD_INLINE Lanes smaller(const Lanes& a, const Lanes& b) {
-  return each([&](unsigned i) { return least(b.r[i], a.r[i]); });
+  return each([&](unsigned i) { return minimum(b.r[i], a.r[i]); });
 }
 CROWD_INLINE Lanes larger(const Lanes& a, const Lanes& b) {
-  return each([&](unsigned i) { return most(b.r[i], a.r[i]); });
+  return each([&](unsigned i) { return maximum(b.r[i], a.r[i]); });
 }
 // Bit i is for lane i. NaN is neither.
 CROWD_INLINE unsigned above(const Lanes& a, const Lanes& b) {

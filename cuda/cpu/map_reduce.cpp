@@ -11,18 +11,19 @@ Outcome map_reduce(const CrowdNmsParams& params, const Frame& frame, const Scrat
                    std::uint32_t* representatives) {
   Outcome outcome;
   Task task = arrange(params, frame, scratch, nullptr, outcome);
-  task.dead_suppress = true;
+  task.all_suppress = true;
   outcome.survivors = kernels().suppress(task);
   if (representatives) {
-    // Only survivors stand for others, and who died first by a dead one's hand may still find one.
+    // suppress() names the first candidate that suppresses another, which need not survive. Representatives are
+    // survivors: look for them anew.
     std::fill_n(representatives, frame.size(), CROWD_NMS_REJECTED);
     for (std::uint32_t slot = 0; slot < task.count; ++slot)
       representatives[task.index[slot]] = CROWD_NMS_NONE;
-    refill(task);
+    restore_all(task);
     task.representatives = representatives;
-    kernels().elect(task, outcome.survivors);
+    kernels().find_representatives(task, outcome.survivors);
   }
-  name_survivors(task, outcome.survivors);
+  slots_to_indices(task, outcome.survivors);
   return outcome;
 }
 

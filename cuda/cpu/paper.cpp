@@ -37,8 +37,8 @@ Outcome paper(const CrowdNmsParams& params, const Frame& frame, std::uint64_t d_
   std::uint32_t found = 0;
   for (std::uint32_t i = 0; i < frame.size(); ++i) {
     // An unused slot is an empty box with score 0.
-    const bool beaten_by_unused = unused_slots && frame.scores[i] < 0.0f;
-    if (!beaten_by_unused && survives(frame, i, theta))
+    const bool suppressed_by_unused = unused_slots && frame.scores[i] < 0.0f;
+    if (!suppressed_by_unused && survives(frame, i, theta))
       scratch.keys[found++] = rank_key(frame.scores[i], i);
   }
   std::sort(scratch.keys, scratch.keys + found, std::greater<>());

@@ -55,11 +55,11 @@ class RadixSort {
 }  // namespace
 
 std::uint64_t* sort(std::uint64_t* items, std::uint64_t* spare, std::uint32_t count, std::uint32_t bits) {
-  if (count < tuning::bytes_least) {
+  if (count < tuning::bytes_min) {
     std::sort(items, items + count);
     return items;
   }
-  if (count < tuning::elevens_least) {
+  if (count < tuning::elevens_min) {
     using Bytes = RadixSort<8>;
     return bits <= 8    ? Bytes::run<1>(items, spare, count)
            : bits <= 16 ? Bytes::run<2>(items, spare, count)

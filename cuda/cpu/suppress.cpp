@@ -57,38 +57,38 @@ CROWD_INLINE unsigned reached(const Probe& hi, const Node& node, Lanes offset) {
   return above(smaller(common_width(hi, node, offset), common_height(hi, node, offset)), all(0.0f));
 }
 
-CROWD_INLINE bool is_there(const Space& space, std::uint32_t slot) {
-  return space.alive[slot / width] >> slot % width & 1;
+CROWD_INLINE bool is_remaining(const Space& space, std::uint32_t slot) {
+  return space.remaining[slot / width] >> slot % width & 1;
 }
 
-CROWD_INLINE void take_out(const Space& space, std::uint32_t leaf, unsigned slots) {
-  space.alive[leaf] &= static_cast<Bits>(~slots);
+CROWD_INLINE void remove(const Space& space, std::uint32_t leaf, unsigned slots) {
+  space.remaining[leaf] &= static_cast<Bits>(~slots);
   std::uint32_t child = leaf;
-  bool empty = !space.alive[leaf];
+  bool empty = !space.remaining[leaf];
   for (std::uint32_t l = 0; empty && l < space.levels; ++l) {
-    Bits& alive = space.level[l].alive[child / width];
-    alive &= static_cast<Bits>(~(1u << child % width));
-    empty = !alive;
+    Bits& remaining = space.level[l].remaining[child / width];
+    remaining &= static_cast<Bits>(~(1u << child % width));
+    empty = !remaining;
     child /= width;
   }
 }
 
-/// Everybody in the leaf that `hi` overlaps leaves; `by` stands for them.
+/// Removes the candidates of the leaf that `hi` suppresses; their representative is `by`.
 CROWD_INLINE void sweep_leaf(const Task& task, const Probe& hi, std::uint32_t by, std::uint32_t leaf) {
-  const unsigned hit = overlapped(hi, task.space.leaves[leaf], task.rule) & task.space.alive[leaf];
+  const unsigned hit = overlapped(hi, task.space.leaves[leaf], task.rule) & task.space.remaining[leaf];
   if (!hit)
     return;
-  take_out(task.space, leaf, hit);
+  remove(task.space, leaf, hit);
   if (!task.representatives)
     return;
   for (unsigned rest = hit; rest; rest &= rest - 1)
     task.representatives[task.index[leaf * width + static_cast<unsigned>(__builtin_ctz(rest))]] = by;
 }
 
-/// Slots are in rank order: nobody before `slot` is left, or minds.
+/// For slots in rank order: those before `slot` cannot be suppressed by it.
 void sweep_flat(const Task& task, const Probe& hi, std::uint32_t by, std::uint32_t slot) {
   for (std::uint32_t leaf = slot / width; leaf < task.space.leaf_count; ++leaf) {
-    if (task.space.alive[leaf])
+    if (task.space.remaining[leaf])
       sweep_leaf(task, hi, by, leaf);
   }
 }
@@ -98,22 +98,22 @@ void sweep_tree(const Task& task, const Probe& hi, std::uint32_t by) {
     std::uint32_t level;
     std::uint32_t node;
   };
-  // A level leaves at most seven siblings behind.
-  Visit waiting[most_levels * width];
+  // Depth first, a level leaves at most seven siblings pending.
+  Visit pending[max_levels * width];
   std::uint32_t count = 0;
   const Lanes offset = all(task.rule.offset);
-  waiting[count++] = {task.space.levels - 1, 0};
+  pending[count++] = {task.space.levels - 1, 0};
   while (count) {
-    const Visit visit = waiting[--count];
+    const Visit visit = pending[--count];
     const Level& level = task.space.level[visit.level];
-    unsigned rest = level.alive[visit.node];
+    unsigned rest = level.remaining[visit.node];
     if (!rest)
       continue;
     rest &= reached(hi, level.nodes[visit.node], offset);
     for (; rest; rest &= rest - 1) {
       const std::uint32_t child = visit.node * width + static_cast<std::uint32_t>(__builtin_ctz(rest));
       if (visit.level)
-        waiting[count++] = {visit.level - 1, child};
+        pending[count++] = {visit.level - 1, child};
       else
         sweep_leaf(task, hi, by, child);
     }
@@ -124,7 +124,7 @@ std::uint32_t slot_of(const Task& task, std::uint32_t rank) {
   return task.by_rank ? task.by_rank[rank] : rank;
 }
 
-/// Whoever is there and overlapped by the candidate in `slot` leaves.
+/// Removes the remaining candidates that the one in `slot` suppresses.
 void sweep(const Task& task, std::uint32_t slot) {
   const std::uint32_t by = task.index[slot];
   const Probe hi = probe(task.space.leaves[slot / width], slot % width);
@@ -135,7 +135,7 @@ void sweep(const Task& task, std::uint32_t slot) {
 }
 
 void survive(const Task& task, std::uint32_t slot) {
-  take_out(task.space, slot / width, 1u << slot % width);
+  remove(task.space, slot / width, 1u << slot % width);
   if (task.representatives)
     task.representatives[task.index[slot]] = task.index[slot];
 }
@@ -146,10 +146,10 @@ std::uint32_t suppress(const Task& task) {
   std::uint32_t survivors = 0;
   for (std::uint32_t r = 0; r < task.count; ++r) {
     const std::uint32_t slot = slot_of(task, r);
-    if (is_there(task.space, slot)) {
+    if (is_remaining(task.space, slot)) {
       task.survivors[survivors++] = slot;
       survive(task, slot);
-    } else if (!task.dead_suppress) {
+    } else if (!task.all_suppress) {
       continue;
     }
     sweep(task, slot);
@@ -157,7 +157,7 @@ std::uint32_t suppress(const Task& task) {
   return survivors;
 }
 
-void elect(const Task& task, std::uint32_t survivors) {
+void find_representatives(const Task& task, std::uint32_t survivors) {
   std::uint32_t next = 0;
   for (std::uint32_t r = 0; r < task.count && next < survivors; ++r) {
     const std::uint32_t slot = slot_of(task, r);
@@ -165,8 +165,8 @@ void elect(const Task& task, std::uint32_t survivors) {
       ++next;
       survive(task, slot);
       sweep(task, slot);
-    } else if (is_there(task.space, slot)) {
-      take_out(task.space, slot / width, 1u << slot % width);
+    } else if (is_remaining(task.space, slot)) {
+      remove(task.space, slot / width, 1u << slot % width);
     }
   }
 }

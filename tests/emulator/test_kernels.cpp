@@ -78,7 +78,7 @@ TEST_P(Emulated, agrees_on_large_frames) {
     std::uint32_t n;
     double overlap_threshold = 0.5;
   };
-  // In the last one each has two rivals: more candidates wait than a block has threads, with lists.
+  // In the last one each has two suppressors: more rows are pending, with lists, than a block has threads.
   constexpr Large cases[] = {
       {"clustered", 1025}, {"chain", 1025}, {"tied_scores", 2049}, {"mixed_sizes", 4096}, {"chain", 1025, 0.3}};
   use(132);

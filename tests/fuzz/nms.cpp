@@ -165,7 +165,7 @@ void check_sums(const Batch& batch, const Result& result, const Wanted& wanted, 
     members += result.members[std::size_t{f} * wanted.max_survivors + r];
   for (std::uint32_t i = 0; i < report.candidates - report.overflow; i++)
     represented += result.representatives[std::size_t{f} * batch.capacity + i] < CROWD_NMS_REJECTED;
-  require(members == represented, "members are those that a survivor stands for");
+  require(members == represented, "members are those that a survivor represents");
 }
 
 bool oracle_can(const CrowdNmsParams& params, const Batch& batch) {

@@ -46,7 +46,7 @@ Boxes boxes(std::initializer_list<CrowdNmsBox> boxes, std::initializer_list<floa
   return set;
 }
 
-// A beats B, B beats C; neighbours overlap, A and C do not.
+// A suppresses B, B suppresses C; A and C do not overlap.
 Boxes three_in_a_row() {
   return boxes({{28, 0, 52, 10}, {14, 0, 38, 10}, {0, 0, 24, 10}}, {0.7f, 0.8f, 0.9f});
 }
@@ -197,7 +197,7 @@ TEST(Paper, loses_negative_scores_unless_the_frame_is_full) {
   params.paper_k = 2;
   params.paper_d_max = 4;
   EXPECT_THAT(run(params, set).survivors, ElementsAre(1));
-  EXPECT_THAT(run(params, set).representatives, ElementsAre(none, 1)) << "an unused slot stands for nobody";
+  EXPECT_THAT(run(params, set).representatives, ElementsAre(none, 1)) << "an unused slot represents no candidate";
   params.paper_d_max = 2;
   EXPECT_THAT(run(params, set).survivors, ElementsAre(1, 0));
 }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The inner loops of every instruction set give what the plain ones give, also those that this processor would not be
-// handed by the library.
+// The inner loops of every instruction set give what the plain ones give, also of those that the library would not
+// choose on this processor.
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@
 
 namespace crowd::cpu::portable {
 std::uint32_t suppress(const Task& task);
-void elect(const Task& task, std::uint32_t survivors);
+void find_representatives(const Task& task, std::uint32_t survivors);
 }  // namespace crowd::cpu::portable
 
 namespace crowd::test {
@@ -39,18 +39,18 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, const Boxes& set
   Outcome outcome;
   Task task = arrange(params, {set.boxes, set.scores.data(), set.classes.data()}, scratch, found.representatives.data(),
                       outcome);
-  task.dead_suppress = params.method == CROWD_NMS_MAP_REDUCE;
+  task.all_suppress = params.method == CROWD_NMS_MAP_REDUCE;
   const std::uint32_t count = kernels.suppress(task);
-  if (task.dead_suppress) {
-    refill(task);
-    kernels.elect(task, count);
+  if (task.all_suppress) {
+    restore_all(task);
+    kernels.find_representatives(task, count);
   }
   found.survivors.assign(task.survivors, task.survivors + count);
   return found;
 }
 
 void expect_as_portable(const Kernels& kernels) {
-  constexpr Kernels plain = {portable::suppress, portable::elect};
+  constexpr Kernels plain = {portable::suppress, portable::find_representatives};
   for (const Distribution& from : distributions()) {
     for (const std::uint32_t n : {0u, 1u, 8u, 9u, 64u, 65u, 150u, 700u, 1500u}) {
       for (std::uint32_t variant = 0; variant < 16; ++variant) {
@@ -68,14 +68,14 @@ void expect_as_portable(const Kernels& kernels) {
 }
 
 TEST(Kernels, of_the_baseline_agree) {
-  expect_as_portable({baseline::suppress, baseline::elect});
+  expect_as_portable({baseline::suppress, baseline::find_representatives});
 }
 
 TEST(Kernels, of_avx2_agree) {
 #if defined(CROWD_HAVE_AVX2)
   if (!__builtin_cpu_supports("avx2"))
     GTEST_SKIP() << "this processor has no AVX2";
-  expect_as_portable({avx2::suppress, avx2::elect});
+  expect_as_portable({avx2::suppress, avx2::find_representatives});
 #else
   GTEST_SKIP() << "built without AVX2";
 #endif

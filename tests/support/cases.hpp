@@ -40,7 +40,7 @@ void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Ca
 void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
 /// A batch of frames of a few objects, the best windows first, as a detector that sorts leaves them: the last of each
-/// frame have as many rivals as there are windows of their object.
+/// frame have as many suppressors as there are windows of their object.
 Case sorted_crowds(CrowdNmsMethod method);
 
 /// Runs the case on `runner` and on the oracle; on a difference prints what it takes to repeat it.

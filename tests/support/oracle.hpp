@@ -41,7 +41,8 @@ struct Wanted {
   bool representatives = true;
 };
 
-/// The outputs of one call. Places nobody may write to hold `untouched`; arrays nobody asked for are empty.
+/// The outputs of one call. Entries that a call must not write hold `untouched`; arrays that are not asked for are
+/// empty.
 struct Result {
   static constexpr std::uint32_t untouched = 0xdeadbeef;
 
