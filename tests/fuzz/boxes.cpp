@@ -170,7 +170,7 @@ void cluster(Input& input, GstBuffer* buffer, meta::FrameSize size) {
     require(report.candidates == candidates.count && report.overflow == candidates.count - n, "nothing is lost");
     write(candidates, clusters, size);
   } else {
-    require(problem && problem[0], "what cannot be read is told");
+    require(problem && problem[0], "what cannot be read is reported");
   }
   adapter->remove(buffer);
   adapter->release();

@@ -31,7 +31,7 @@ void check(const Recording& recording, std::string_view text, std::size_t lines)
   require(recording.length() <= static_cast<std::uint64_t>(highest_frame) + 1, "frames are within the limit");
   require(recording.labels().size() <= static_cast<std::size_t>(highest_class) + 1, "labels are within the limit");
   require(recording.skipped_lines() <= lines, "no more lines are skipped than there are");
-  require(recording.first_skipped().has_value() == (recording.skipped_lines() > 0), "a skipped line is told");
+  require(recording.first_skipped().has_value() == (recording.skipped_lines() > 0), "a skipped line is reported");
   if (const auto& bad = recording.first_skipped()) {
     require(bad->line >= 1 && bad->line <= lines, "the skipped line is in the text");
     require(!bad->reason.empty(), "a skipped line has a reason");

@@ -223,7 +223,7 @@ void cluster(Input& input, GstBuffer* buffer, meta::Mode mode) {
   const std::uint32_t limit = input.flag() ? input.below(4) : 1u << 24;
   if (!adapter->read(buffer, size, limit, candidates, problem)) {
     // Left by a crowdnms on a frame of another shape.
-    require(problem && problem[0], "what cannot be read is told");
+    require(problem && problem[0], "what cannot be read is reported");
     adapter->remove(buffer);
     adapter->release();
     show(input, buffer);

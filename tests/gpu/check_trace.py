@@ -44,7 +44,7 @@ def checks(window, decoders, stream_bytes):
     if ours:
         yield Check(ours["graph_launches"] > 0, "our elements launch graphs", f"{ours['graph_launches']} launches")
         for name, directions in [("host to device", ["host_to_device"]), ("device to host", ["device_to_host"]),
-                                 ("to or from nobody knows where", ["unknown", "host_to_host"])]:
+                                 ("to or from memory of an unknown kind", ["unknown", "host_to_host"])]:
             calls, size = copied(ours, *directions)
             yield Check(calls == 0, f"our elements copy nothing {name}", f"{calls} copies, {size} bytes")
         for name, calls in [("allocate nothing", ours["allocations"]["calls"]),
@@ -53,10 +53,10 @@ def checks(window, decoders, stream_bytes):
                             ("do not wait", ours["synchronising"])]:
             yield Check(calls == 0, f"our elements {name}", f"{calls} calls")
     calls, size = copied(total, "device_to_host")
-    yield Check(calls == 0, "nobody copies device to host", f"{calls} copies, {size} bytes")
+    yield Check(calls == 0, "nothing copies device to host", f"{calls} copies, {size} bytes")
     others = [copied(counts, "host_to_device") for name, counts in callers.items() if name not in decoders]
     calls, size = (sum(column) for column in zip((0, 0), *others))
-    yield Check(calls == 0, "nobody but the decoder copies host to device", f"{calls} copies, {size} bytes")
+    yield Check(calls == 0, "only the decoder copies host to device", f"{calls} copies, {size} bytes")
     film = sum(copied(callers[name], "host_to_device")[1] for name in decoders if name in callers)
     per_frame = film / frames if frames else 0
     yield Check(per_frame <= stream_bytes, "what the decoder copies to the device is no picture",

@@ -69,12 +69,12 @@ class CheckTrace(unittest.TestCase):
 
     def test_copies_fail(self):
         for name, direction, claims in [
-            ("ours", "host_to_device", ["our elements copy nothing host to device", "nobody but the decoder"]),
-            ("ours", "device_to_host", ["our elements copy nothing device to host", "nobody copies device to host"]),
-            ("ours", "unknown", ["our elements copy nothing to or from nobody knows where"]),
-            ("other", "host_to_device", ["nobody but the decoder"]),
-            ("nvcodec", "device_to_host", ["nobody copies device to host"]),
-            ("coreelements", "device_to_host", ["nobody copies device to host"]),
+            ("ours", "host_to_device", ["our elements copy nothing host to device", "only the decoder"]),
+            ("ours", "device_to_host", ["our elements copy nothing device to host", "nothing copies device to host"]),
+            ("ours", "unknown", ["our elements copy nothing to or from memory of an unknown kind"]),
+            ("other", "host_to_device", ["only the decoder"]),
+            ("nvcodec", "device_to_host", ["nothing copies device to host"]),
+            ("coreelements", "device_to_host", ["nothing copies device to host"]),
         ]:
             with self.subTest(f"{name}, {direction}"):
                 written = trace()
@@ -94,7 +94,7 @@ class CheckTrace(unittest.TestCase):
         copy_by(written, "nvcodec", "host_to_device", 100 * 663_552)
         self.assertIn("no picture: 668552 bytes", *self.failures(written))
         self.assertEqual(self.failures(written, "--stream-bytes", "700000"), [])
-        self.assertIn("nobody but the decoder", *self.failures(trace(), "--decoder", "libav"))
+        self.assertIn("only the decoder", *self.failures(trace(), "--decoder", "libav"))
 
     def test_launches_of_ours_are_missed(self):
         for what, claim in [("launches", "launch kernels"), ("graph_launches", "launch graphs")]:

@@ -210,7 +210,7 @@ TEST(Version, of_the_library_is_that_of_its_header) {
   EXPECT_LT(CROWD_NMS_VERSION_NUMBER(0, 999, 999), CROWD_NMS_VERSION_NUMBER(1, 0, 0));
 }
 
-// A struct that grew would break whoever was built before.
+// A struct that grew would break programs built before.
 TEST(Structs, keep_their_size) {
   if (sizeof(void*) != 8)
     GTEST_SKIP() << "sizes are those of 64 bits";

@@ -72,7 +72,7 @@ TEST(Paper, keeps_the_best_of_three_in_a_row) {
 }
 
 TEST(MapReduce, takes_only_a_better_ranked_representative) {
-  // The one in the middle is the big one's killer; the small one survives and lies in the big one, worse-ranked.
+  // The one in the middle suppresses the big one. The small one survives and lies in the big one, but is worse-ranked.
   CrowdNmsParams params = with(CROWD_NMS_MAP_REDUCE, 0.5f);
   params.metric = CROWD_NMS_OVER_HIGHER;
   const Boxes set = boxes({{0, 0, 40, 40}, {0, 0, 39, 40}, {30, 30, 48, 36}}, {0.8f, 0.9f, 0.7f});

@@ -33,7 +33,7 @@ void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, 
                    const std::function<void(const Case&)>& body);
 
 /// Frames of huge_size candidates, where the oracle can afford it: greedy and map-reduce, one of each distribution in
-/// which boxes survive or die in their own way.
+/// which boxes survive or are suppressed in a way of their own.
 void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
 /// Batches of ragged frames: empty ones, full ones, more than the capacity, out of order, with gaps.

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
-# The film from NVDEC to the last element, under the tracer: nothing crosses to the host, nobody of ours waits or allocates.
+# The film from NVDEC to the last element, under the tracer: nothing crosses to the host, our elements neither wait nor allocate.
 # film.sh [TRACER]; FILM is an H.264 .mp4, STREAMS how many of it at once. The counts go to OUT. Exit status 77: no GPU, or
 # no nvh264dec.
 . "$(dirname "$0")/../../../pipelines/env.sh"
