@@ -31,9 +31,9 @@ static_assert(list_vectors(capacity_max) < 1 << 16);
 /// Whole vectors of a row's share of that.
 constexpr unsigned list_share = list_room / list_step;
 
-/// An index whose decision is always "suppressed": stands in for no candidate.
+/// An index whose decision is always "suppressed": in place of no candidate.
 constexpr std::uint16_t sentinel_suppressed = capacity_max;
-/// An index whose decision is always "kept": the suppressor of rows that are not valid.
+/// An index whose decision is always "kept": the suppressor in Row::absent().
 constexpr std::uint16_t sentinel_kept = capacity_max + 1;
 /// List entries are byte offsets into the decisions: index * list_unit.
 constexpr unsigned list_unit = sizeof(std::uint32_t);

@@ -43,7 +43,7 @@ struct Plan {
   static constexpr unsigned rows_max = 32 * words;
 };
 
-/// A queued pair. The row's number is worked out by the thread that tests it: all its lanes are active there.
+/// A queued pair. The bit's number is worked out when the pair is tested: all lanes of a warp are active there.
 struct alignas(sizeof(uint2)) Pair {
   std::uint32_t bit;          ///< of the row's place in its word
   std::uint32_t word_column;  ///< word * capacity_max + column

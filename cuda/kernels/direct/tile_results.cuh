@@ -144,7 +144,7 @@ class Results {
     return thread / row_vectors % Tile::rows_max;
   }
 
-  /// Writes lists, a vector a thread. `suppressors`: number of the thread's first row.
+  /// Writes lists, a vector a thread. `suppressors`: how many the thread's first row has.
   __device__ static void write_lists(const Tile& tile, const Job& job, bool crowded, const Begins<Tile>& begins,
                                      std::uint32_t suppressors, uint4* to) {
     const std::uint32_t number = threadIdx.x % row_vectors;

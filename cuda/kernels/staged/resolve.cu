@@ -33,39 +33,48 @@ struct ResolveShared {
 /// A thread's candidate.
 struct Pending {
   std::uint32_t place;
-  Decision mine;
+  Decision decision;
   std::uint32_t suppressor[SuppressorList::room];
-  std::uint32_t undecided;  ///< a bit for each listed suppressor that is not known to be suppressed
-  bool more;                ///< there are suppressors that are not listed
-  bool measured;            ///< whether `crowded` has been determined
-  bool crowded;             ///< its window is too large to be looked through again
-  std::uint32_t seen;       ///< if crowded: survivors it has been compared with
+  std::uint32_t undecided_suppressors;  ///< a bit for each listed suppressor that is not known to be suppressed
+  bool more;                            ///< there are suppressors that are not listed
+  bool measured;                        ///< whether `crowded` has been determined
+  bool crowded;                         ///< its window is too large to be looked through again
+  std::uint32_t seen;                   ///< if crowded: survivors it has been compared with
 
-  __device__ Pending(std::uint32_t at, Decision decision)
-      : place(at), mine(decision), suppressor{}, undecided(0), more(false), measured(false), crowded(false), seen(0) {}
+  __device__ Pending(std::uint32_t at, Decision known)
+      : place(at),
+        decision(known),
+        suppressor{},
+        undecided_suppressors(0),
+        more(false),
+        measured(false),
+        crowded(false),
+        seen(0) {}
   __device__ void take(const SuppressorList& list) {
-    undecided = (1u << list.count()) - 1;
+    undecided_suppressors = (1u << list.count()) - 1;
     more = list.more();
 #pragma unroll
     for (unsigned r = 0; r < SuppressorList::room; ++r)
       suppressor[r] = list.position(r);
   }
-  __device__ bool is_pending() const {
-    return !mine.is_decided();
+  __device__ bool is_undecided() const {
+    return !decision.is_decided();
   }
 };
 
 /// Updates the candidate's decision from those of its listed suppressors, and publishes it if it has changed.
-__device__ void look(const Stage& stage, Pending& w) {
-  const Decision before = w.mine;
-  if (w.mine.is_alias()) {
-    w.mine = w.mine.follow(stage.decision(w.mine.position()));
+__device__ void look(const Stage& stage, Pending& pending) {
+  const Decision before = pending.decision;
+  if (pending.decision.is_alias()) {
+    pending.decision = pending.decision.follow(stage.decision(pending.decision.position()));
   } else {
     // All loads precede the first test.
     std::uint32_t decision[SuppressorList::room];
 #pragma unroll
     for (unsigned r = 0; r < SuppressorList::room; ++r)
-      decision[r] = (w.undecided >> r & 1 ? stage.decision(w.suppressor[r]) : Decision::suppressed()).word();
+      decision[r] =
+          (pending.undecided_suppressors >> r & 1 ? stage.decision(pending.suppressor[r]) : Decision::suppressed())
+              .word();
     std::uint32_t only = 0;
     std::uint32_t undecided = 0;
     bool suppressed = false;
@@ -74,18 +83,18 @@ __device__ void look(const Stage& stage, Pending& w) {
       const bool possible = !Decision::of_word(decision[r]).is_suppressed();
       suppressed |= Decision::of_word(decision[r]).is_kept();
       undecided |= static_cast<unsigned>(possible) << r;
-      only = possible ? w.suppressor[r] : only;
+      only = possible ? pending.suppressor[r] : only;
     }
-    w.undecided = undecided;
+    pending.undecided_suppressors = undecided;
     if (suppressed)
-      w.mine = Decision::suppressed();
-    else if (!w.undecided && !w.more)
-      w.mine = Decision::kept();
-    else if (!w.more && !(w.undecided & (w.undecided - 1)))
-      w.mine = Decision::alias(only, false);
+      pending.decision = Decision::suppressed();
+    else if (!pending.undecided_suppressors && !pending.more)
+      pending.decision = Decision::kept();
+    else if (!pending.more && !(pending.undecided_suppressors & (pending.undecided_suppressors - 1)))
+      pending.decision = Decision::alias(only, false);
   }
-  if (w.mine.word() != before.word())
-    stage.decide(w.place, w.mine);
+  if (pending.decision.word() != before.word())
+    stage.decide(pending.place, pending.decision);
 }
 
 __device__ std::uint64_t warp_max(std::uint64_t value) {
@@ -97,8 +106,8 @@ __device__ std::uint64_t warp_max(std::uint64_t value) {
 
 /// Lists the suppressors of the candidate of `lane` anew, leaving out those that are suppressed by now. For a whole
 /// warp.
-__device__ void refill(const Stage& stage, Pending& w, int lane) {
-  const Subject its = stage.subject(__shfl_sync(all_lanes, w.place, lane));
+__device__ void refill(const Stage& stage, Pending& pending, int lane) {
+  const Subject its = stage.subject(__shfl_sync(all_lanes, pending.place, lane));
   std::uint64_t best = 0;
   std::uint64_t second = 0;
   std::uint32_t found = 0;
@@ -125,30 +134,31 @@ __device__ void refill(const Stage& stage, Pending& w, int lane) {
       second = 0;
     }
     if (is_owner)
-      w.suppressor[r] = static_cast<std::uint32_t>(top);
+      pending.suppressor[r] = static_cast<std::uint32_t>(top);
     count += top != 0;
   }
   if (!is_owner)
     return;
-  w.undecided = (1u << count) - 1;
-  w.more = found > count;
+  pending.undecided_suppressors = (1u << count) - 1;
+  pending.more = found > count;
   if (suppressed || !found) {
-    w.mine = suppressed ? Decision::suppressed() : Decision::kept();
-    stage.decide(w.place, w.mine);
+    pending.decision = suppressed ? Decision::suppressed() : Decision::kept();
+    stage.decide(pending.place, pending.decision);
   }
 }
 
 /// Looks, and refills lists that are used up; `complete`: refills all that are incomplete. For a whole warp.
-__device__ void look_and_refill(const Stage& stage, Pending& w, bool complete) {
-  if (w.is_pending() && !w.crowded)
-    look(stage, w);
-  const bool lacks = w.is_pending() && !w.crowded && w.more && (complete || !w.undecided);
-  if (lacks && !w.measured) {
-    w.measured = true;
-    w.crowded = Walk(stage, stage.subject(w.place).box).is_longer_than(tuning::staged_refill);
+__device__ void look_and_refill(const Stage& stage, Pending& pending, bool complete) {
+  if (pending.is_undecided() && !pending.crowded)
+    look(stage, pending);
+  const bool lacks =
+      pending.is_undecided() && !pending.crowded && pending.more && (complete || !pending.undecided_suppressors);
+  if (lacks && !pending.measured) {
+    pending.measured = true;
+    pending.crowded = Walk(stage, stage.subject(pending.place).box).is_longer_than(tuning::staged_refill);
   }
-  for (unsigned todo = __ballot_sync(all_lanes, lacks && !w.crowded); todo; todo &= todo - 1)
-    refill(stage, w, __ffs(static_cast<int>(todo)) - 1);
+  for (unsigned todo = __ballot_sync(all_lanes, lacks && !pending.crowded); todo; todo &= todo - 1)
+    refill(stage, pending, __ffs(static_cast<int>(todo)) - 1);
 }
 
 /// Updates shared.done and shared.survivors. The fence is the reader's half of publishing `ranked`. For the first warp.
@@ -174,24 +184,24 @@ __device__ void see_blocks_before(const Stage& stage, ResolveShared& shared) {
 }
 
 /// Compares crowded candidates with the survivors that are new since the last call. For a whole warp.
-__device__ void try_survivors(const Stage& stage, Pending& w, std::uint32_t survivors) {
+__device__ void try_survivors(const Stage& stage, Pending& pending, std::uint32_t survivors) {
   const volatile std::uint32_t* list = stage.a.arrays.ranked + stage.slot;
-  for (unsigned todo = __ballot_sync(all_lanes, w.is_pending() && w.crowded && w.seen < survivors); todo;
-       todo &= todo - 1) {
+  for (unsigned todo = __ballot_sync(all_lanes, pending.is_undecided() && pending.crowded && pending.seen < survivors);
+       todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;
     const bool is_owner = static_cast<int>(threadIdx.x % warp_size) == lane;
-    const Subject its = stage.subject(__shfl_sync(all_lanes, w.place, lane));
+    const Subject its = stage.subject(__shfl_sync(all_lanes, pending.place, lane));
     bool suppressed = false;
-    for (std::uint32_t s = __shfl_sync(all_lanes, w.seen, lane); s < survivors && !suppressed; s += warp_size) {
+    for (std::uint32_t s = __shfl_sync(all_lanes, pending.seen, lane); s < survivors && !suppressed; s += warp_size) {
       const std::uint32_t mine = s + threadIdx.x % warp_size;
       suppressed = __any_sync(all_lanes, mine < survivors && stage.suppresses_at(list[mine], its));
     }
     if (!is_owner)
       continue;
-    w.seen = survivors;
+    pending.seen = survivors;
     if (suppressed) {
-      w.mine = Decision::suppressed();
-      stage.decide(w.place, w.mine);
+      pending.decision = Decision::suppressed();
+      stage.decide(pending.place, pending.decision);
     }
   }
 }
@@ -212,12 +222,12 @@ __device__ std::uint32_t count_before(ResolveShared& shared, bool on, std::uint3
 
 /// Classic greedy among the block's candidates that are not suppressed, once all blocks before are decided. For a whole
 /// block.
-__device__ void settle_block(const Stage& stage, Pending& w, ResolveShared& shared) {
-  const bool remaining = !w.mine.is_suppressed();
+__device__ void settle_block(const Stage& stage, Pending& pending, ResolveShared& shared) {
+  const bool remaining = !pending.decision.is_suppressed();
   std::uint32_t total;
   const std::uint32_t at = count_before(shared, remaining, total);
   if (remaining) {
-    const Subject mine = stage.subject(w.place);
+    const Subject mine = stage.subject(pending.place);
     shared.box[at] = mine.box;
     shared.label[at] = mine.label;
     shared.suppressed[at] = 0;
@@ -226,38 +236,38 @@ __device__ void settle_block(const Stage& stage, Pending& w, ResolveShared& shar
   settle_residue(shared.chunk, {shared.box, shared.label, shared.suppressed, total}, stage.a.rule.overlap,
                  stage.a.rule.by_class, [&](std::uint32_t p, bool survives) { shared.survives[p] = survives; });
   __syncthreads();
-  if (!w.is_pending())
+  if (!pending.is_undecided())
     return;
-  w.mine = shared.survives[at] ? Decision::kept() : Decision::suppressed();
-  stage.decide(w.place, w.mine);
+  pending.decision = shared.survives[at] ? Decision::kept() : Decision::suppressed();
+  stage.decide(pending.place, pending.decision);
 }
 
-__device__ void settle_crowd(const Stage& stage, Pending& w, ResolveShared& shared) {
+__device__ void settle_crowd(const Stage& stage, Pending& pending, ResolveShared& shared) {
   while (true) {
     if (threadIdx.x < warp_size)
       see_blocks_before(stage, shared);
     __syncthreads();
     const bool all_before = shared.done == shared.block;
-    look_and_refill(stage, w, all_before);
-    try_survivors(stage, w, shared.survivors);
-    if (!__syncthreads_or(w.is_pending()))
+    look_and_refill(stage, pending, all_before);
+    try_survivors(stage, pending, shared.survivors);
+    if (!__syncthreads_or(pending.is_undecided()))
       return;
     if (all_before)
-      return settle_block(stage, w, shared);
+      return settle_block(stage, pending, shared);
   }
 }
 
-__device__ void settle(const Stage& stage, Pending& w, ResolveShared& shared) {
+__device__ void settle(const Stage& stage, Pending& pending, ResolveShared& shared) {
   unsigned crowded = 0;
-  while (__any_sync(all_lanes, w.is_pending()) && !crowded) {
-    look_and_refill(stage, w, false);
-    const bool mine = __any_sync(all_lanes, w.is_pending() && w.crowded);
+  while (__any_sync(all_lanes, pending.is_undecided()) && !crowded) {
+    look_and_refill(stage, pending, false);
+    const bool mine = __any_sync(all_lanes, pending.is_undecided() && pending.crowded);
     if (threadIdx.x % warp_size == 0)
       crowded = atomicOr(&shared.crowded, static_cast<unsigned>(mine)) | static_cast<unsigned>(mine);
     crowded = __shfl_sync(all_lanes, crowded, 0);
   }
-  if (__syncthreads_or(w.is_pending()))
-    settle_crowd(stage, w, shared);
+  if (__syncthreads_or(pending.is_undecided()))
+    settle_crowd(stage, pending, shared);
 }
 
 /// Survivors in the blocks before this one, by decoupled look-back. For the first warp.
@@ -279,9 +289,9 @@ __device__ std::uint32_t look_back(const Stage& stage, std::uint32_t block) {
   return before;
 }
 
-__device__ void write(const Stage& stage, ResolveShared& shared, const Pending& w, bool last) {
+__device__ void write(const Stage& stage, ResolveShared& shared, const Pending& pending, bool last) {
   const StagedArguments& a = stage.a;
-  const bool survives = w.mine.is_kept();
+  const bool survives = pending.decision.is_kept();
   std::uint32_t total;
   const std::uint32_t at = count_before(shared, survives, total);
   if (threadIdx.x < warp_size) {
@@ -297,10 +307,10 @@ __device__ void write(const Stage& stage, ResolveShared& shared, const Pending& 
   __syncthreads();
   const std::uint32_t rank = shared.before + at;
   if (survives) {
-    a.arrays.ranked[stage.slot + rank] = w.place;
+    a.arrays.ranked[stage.slot + rank] = pending.place;
     if (rank < a.out.max_survivors)
       a.out.survivors[static_cast<std::size_t>(stage.frame) * a.out.max_survivors + rank] =
-          rank_index(a.arrays.key[stage.slot + w.place]);
+          rank_index(a.arrays.key[stage.slot + pending.place]);
   }
   __threadfence();
   __syncthreads();
@@ -337,7 +347,7 @@ __global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
   const std::uint32_t place = rank < size ? a.arrays.ranked[stage.slot + rank] : 0;
   const Decision known = rank < size ? stage.decision(place) : Decision::suppressed();
   Pending pending(place, known);
-  if (pending.is_pending())
+  if (pending.is_undecided())
     pending.take(stage.list_of(place));
   settle(stage, pending, shared);
   if (a.out.members && rank < size)
