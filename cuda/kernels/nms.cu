@@ -19,7 +19,7 @@ namespace crowd {
 namespace {
 
 constexpr std::size_t alignment = 256;
-constexpr std::uint32_t max_capacity = 1u << 20;
+constexpr std::uint32_t max_capacity = tuning::staged_capacity;
 constexpr std::uint32_t max_block = 1024;
 #if defined(CROWD_NMS_STAGED_ONLY)
 constexpr bool has_direct = false;  // a build of the tests: frames of every size take the staged path

@@ -26,7 +26,9 @@ constexpr unsigned small_group = 8;
 /// crowded candidates of equal score. Lists are padded to 8 now.
 constexpr unsigned direct_list_room = 28;
 
-/// Staged path (staged.cu): threads of a block.
+/// Staged path (staged.cu): max candidates of a frame. Packed words have room for this many, see their static_asserts.
+constexpr unsigned staged_capacity = 1u << 20;
+/// Threads of a block.
 constexpr unsigned staged_block = 256;
 /// Height of a cell divided by its width, a power of two. 65536 uniform candidates: 59 us with 2, 62 with 1; 16384:
 /// 20.6 and 21.2 (H200, greedy, back to back in a graph; so below).

@@ -39,11 +39,6 @@ __device__ T* materialize(T* global) {
 #endif
 }
 
-/// Loads from shared memory here: the compiler must not move the load behind the next branch.
-__device__ inline std::uint32_t load_volatile(const std::uint32_t& shared) {
-  return *static_cast<const volatile std::uint32_t*>(&shared);
-}
-
 /// blockIdx.x in a register of its own, which need not live until blockIdx.x is used again.
 __device__ inline std::uint32_t read_block_index() {
 #ifdef __CUDA_ARCH__

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels/launch.cuh"
+#include "kernels/memory.cuh"
 #include "kernels/near.cuh"
 #include "kernels/tuning.hpp"
 

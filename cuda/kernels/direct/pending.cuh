@@ -34,9 +34,8 @@ __device__ inline std::uint32_t vectors_of(const Row& row) {
 
 /// `sum` plus the words of a vector's entries.
 __device__ inline std::uint32_t add_vector(const std::uint32_t* decisions, const uint4& vector, std::uint32_t sum) {
-  // Volatile, as in View::decision(): read anew at each look.
   const auto at = [&](std::uint32_t offset) {
-    return *reinterpret_cast<volatile const std::uint32_t*>(reinterpret_cast<const char*>(decisions) + offset);
+    return load_relaxed(reinterpret_cast<const std::uint32_t*>(reinterpret_cast<const char*>(decisions) + offset));
   };
   const auto add = [&](std::uint32_t two) {
     sum += at(two & 0xffff);

@@ -144,9 +144,8 @@ struct View {
   __device__ const uint4* list(std::uint32_t number) const {
     return found.lists + number;
   }
-  // Volatile: other threads write meanwhile, and each look has to read anew.
   __device__ PublishedDecision decision(std::uint32_t index) const {
-    return PublishedDecision(*const_cast<volatile const std::uint32_t*>(memory.decisions + index));
+    return PublishedDecision(load_relaxed(memory.decisions + index));
   }
   /// Where a barrier comes before the next read.
   __device__ void store(std::uint32_t index, PublishedDecision decision) const {
@@ -154,7 +153,7 @@ struct View {
   }
   /// While other threads look.
   __device__ void publish(std::uint32_t index, PublishedDecision decision) const {
-    atomicExch(memory.decisions + index, decision.word());
+    store_relaxed(memory.decisions + index, decision.word());
   }
   /// Marks pending row number `place` as a survivor.
   __device__ void keep(std::uint32_t place) const {

@@ -104,8 +104,9 @@ class Results {
 
   /// After a barrier that follows the last test.
   __device__ void write(const DirectArguments& a, const Tile& tile, const Job& job, const Found& to) const {
-    const std::uint32_t suppressors = load_volatile(tile.suppressors[listed_place(threadIdx.x)]);
-    const std::uint32_t crowded = load_volatile(tile.crowded);
+    // Relaxed: the compiler must not move these loads behind the next branch.
+    const std::uint32_t suppressors = load_relaxed(&tile.suppressors[listed_place(threadIdx.x)]);
+    const std::uint32_t crowded = load_relaxed(&tile.crowded);
     Begins<Tile> begins = share_room<Tile>();
     if (unlikely(crowded))
       begins = place_lists(tile, job);

@@ -161,14 +161,14 @@ __device__ void look_and_refill(const Stage& stage, Pending& pending, bool compl
     refill(stage, pending, __ffs(static_cast<int>(todo)) - 1);
 }
 
-/// Updates shared.done and shared.survivors. The fence is the reader's half of publishing `ranked`. For the first warp.
+/// Updates shared.done and shared.survivors. For the first warp; after a barrier the block may read `ranked` so far.
 __device__ void see_blocks_before(const Stage& stage, ResolveShared& shared) {
   const unsigned lane = threadIdx.x % warp_size;
   unsigned listing = all_lanes;
   std::uint32_t done = shared.done;
   std::uint32_t survivors = shared.survivors;
   while (listing == all_lanes) {
-    const std::uint32_t word = done + lane < shared.block ? stage.look_back()[done + lane] : 0;
+    const std::uint32_t word = done + lane < shared.block ? load_relaxed(&stage.look_back()[done + lane]) : 0;
     listing = __ballot_sync(all_lanes, (word & listed) == listed);
     const int first_not = __ffs(static_cast<int>(~listing)) - 1;
     const int more = first_not < 0 ? static_cast<int>(warp_size) : first_not;
@@ -176,7 +176,7 @@ __device__ void see_blocks_before(const Stage& stage, ResolveShared& shared) {
       survivors = __shfl_sync(all_lanes, word >> look_back_bits, more - 1);
     done += static_cast<std::uint32_t>(more);
   }
-  __threadfence();
+  acquire_loaded();
   if (lane == 0) {
     shared.done = done;
     shared.survivors = survivors;
@@ -185,7 +185,7 @@ __device__ void see_blocks_before(const Stage& stage, ResolveShared& shared) {
 
 /// Compares crowded candidates with the survivors that are new since the last call. For a whole warp.
 __device__ void try_survivors(const Stage& stage, Pending& pending, std::uint32_t survivors) {
-  const volatile std::uint32_t* list = stage.a.arrays.ranked + stage.slot;
+  const std::uint32_t* const list = stage.a.arrays.ranked + stage.slot;
   for (unsigned todo = __ballot_sync(all_lanes, pending.is_undecided() && pending.crowded && pending.seen < survivors);
        todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;
@@ -194,7 +194,7 @@ __device__ void try_survivors(const Stage& stage, Pending& pending, std::uint32_
     bool suppressed = false;
     for (std::uint32_t s = __shfl_sync(all_lanes, pending.seen, lane); s < survivors && !suppressed; s += warp_size) {
       const std::uint32_t mine = s + threadIdx.x % warp_size;
-      suppressed = __any_sync(all_lanes, mine < survivors && stage.suppresses_at(list[mine], its));
+      suppressed = __any_sync(all_lanes, mine < survivors && stage.suppresses_at(load_relaxed(list + mine), its));
     }
     if (!is_owner)
       continue;
@@ -277,7 +277,7 @@ __device__ std::uint32_t look_back(const Stage& stage, std::uint32_t block) {
     const unsigned lane = threadIdx.x % warp_size;
     std::uint32_t word;
     do
-      word = lane < end ? stage.look_back()[end - 1 - lane] : static_cast<std::uint32_t>(up_to_end);
+      word = lane < end ? load_relaxed(&stage.look_back()[end - 1 - lane]) : static_cast<std::uint32_t>(up_to_end);
     while (__any_sync(all_lanes, (word & listed) == nothing));
     const unsigned sums = __ballot_sync(all_lanes, (word & up_to_end) != 0);
     const unsigned last = sums ? static_cast<unsigned>(__ffs(static_cast<int>(sums))) - 1 : warp_size - 1;
@@ -295,12 +295,12 @@ __device__ void write(const Stage& stage, ResolveShared& shared, const Pending& 
   std::uint32_t total;
   const std::uint32_t at = count_before(shared, survives, total);
   if (threadIdx.x < warp_size) {
-    volatile std::uint32_t& word = stage.look_back()[shared.block];
+    std::uint32_t* const word = &stage.look_back()[shared.block];
     if (threadIdx.x == 0)
-      word = total << look_back_bits | in_block;
+      store_relaxed(word, total << look_back_bits | in_block);
     const std::uint32_t before = look_back(stage, shared.block);
     if (threadIdx.x == 0) {
-      word = (before + total) << look_back_bits | up_to_end;
+      store_relaxed(word, (before + total) << look_back_bits | up_to_end);
       shared.before = before;
     }
   }
@@ -312,12 +312,12 @@ __device__ void write(const Stage& stage, ResolveShared& shared, const Pending& 
       a.out.survivors[static_cast<std::size_t>(stage.frame) * a.out.max_survivors + rank] =
           rank_index(a.arrays.key[stage.slot + pending.place]);
   }
-  __threadfence();
+  // The barrier comes before the release, which is then one of all that the block has written.
   __syncthreads();
   if (threadIdx.x)
     return;
   const std::uint32_t survivors = shared.before + total;
-  stage.look_back()[shared.block] = survivors << look_back_bits | listed;
+  store_release(&stage.look_back()[shared.block], survivors << look_back_bits | listed);
   if (last) {
     const std::uint32_t all = a.frames.count(stage.frame);
     a.out.reports[stage.frame] = {all,

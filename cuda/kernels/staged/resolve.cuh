@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels/near.cuh"
+#include "kernels/tuning.hpp"
 
 namespace crowd {
 
@@ -26,6 +27,7 @@ class Decision {
   /// Survives iff the candidate at `position` does (`same`), or iff it does not. A candidate with one suppressor left
   /// is an alias of its opposite; following aliases shortens a chain of n in log n steps.
   __device__ static constexpr Decision alias(std::uint32_t position, bool same) {
+    static_assert(tuning::staged_capacity - 1 <= ~0u >> 3, "positions are below the capacity");
     return Decision(position << 3 | static_cast<std::uint32_t>(same) << 2 | 3u);
   }
   __device__ static constexpr Decision of_word(std::uint32_t word) {

@@ -9,6 +9,7 @@
 #include "core/carver.hpp"
 #include "kernels/frames.cuh"
 #include "kernels/launch.cuh"
+#include "kernels/memory.cuh"
 #include "kernels/near.cuh"
 #include "kernels/staged/resolve.cuh"
 #include "kernels/tuning.hpp"
@@ -37,6 +38,7 @@ constexpr std::uint32_t floor_power_of_two(std::uint32_t n) {
 /// or from the first block to its end; `listed`: these can also be read from StagedArrays::ranked.
 enum LookBackState : std::uint32_t { nothing = 0, in_block = 1, up_to_end = 2, listed = 3 };
 constexpr unsigned look_back_bits = 2;
+static_assert(tuning::staged_capacity <= ~0u >> look_back_bits, "counts of survivors go up to the capacity");
 
 /// Sizes that follow from the capacity alone.
 struct Shape {
@@ -114,6 +116,7 @@ class SuppressorList {
 
  private:
   static constexpr unsigned bits = 20;
+  static_assert(tuning::staged_capacity <= 1u << bits, "positions are below the capacity");
 
   std::uint64_t low_, high_;
 };
@@ -189,7 +192,8 @@ struct Stage {
   __device__ FrameCounters& counters() const {
     return *reinterpret_cast<FrameCounters*>(cleared);
   }
-  __device__ volatile std::uint32_t* look_back() const {
+  /// A word a block, by look_back_bits: published with store_release() where other words go with it.
+  __device__ std::uint32_t* look_back() const {
     return cleared + sizeof(FrameCounters) / sizeof(std::uint32_t);
   }
   __device__ std::uint32_t* chunk_counts() const {
@@ -207,10 +211,10 @@ struct Stage {
     return a.arrays.scale[frame];
   }
   __device__ Decision decision(std::uint32_t place) const {
-    return Decision::of_word(*static_cast<volatile std::uint32_t*>(a.arrays.decision + slot + place));
+    return Decision::of_word(load_relaxed(a.arrays.decision + slot + place));
   }
   __device__ void decide(std::uint32_t place, Decision decision) const {
-    *static_cast<volatile std::uint32_t*>(a.arrays.decision + slot + place) = decision.word();
+    store_relaxed(a.arrays.decision + slot + place, decision.word());
   }
   __device__ SuppressorList& list_of(std::uint32_t place) const {
     return reinterpret_cast<SuppressorList*>(a.arrays.suppressors)[slot + place];

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Words that threads read while others write them, in global or in shared memory. All kernels use these four, and no
+// other way, to look at such words.
+//
+// In PTX's memory model a volatile access is a relaxed one at the scope of the system: it is a single access, of the
+// word as it is then, and says nothing of other words. The compiler neither repeats nor drops nor moves it across
+// another volatile access. A release that an acquire reads from makes visible, to the reader, what the releasing thread
+// has written before, and what others of its block have written before a barrier that comes before the release.
+#pragma once
+
+#include <cstdint>
+
+#include <cuda_runtime.h>
+
+namespace crowd {
+
+__device__ inline std::uint32_t load_relaxed(const std::uint32_t* word) {
+  return *static_cast<const volatile std::uint32_t*>(word);
+}
+
+__device__ inline void store_relaxed(std::uint32_t* word, std::uint32_t value) {
+  *static_cast<volatile std::uint32_t*>(word) = value;
+}
+
+/// To be read by threads of other blocks.
+__device__ inline void store_release(std::uint32_t* word, std::uint32_t value) {
+  __threadfence();
+  store_relaxed(word, value);
+}
+
+/// Makes an acquire of each load_relaxed() that this thread did before, of words that other blocks released.
+__device__ inline void acquire_loaded() {
+  __threadfence();
+}
+
+}  // namespace crowd
