@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Words that threads read while others write them, in global or in shared memory. All kernels use these four, and no
-// other way, to look at such words.
+// Words that threads read while others write them, in global or in shared memory. All kernels use these functions, and
+// no other way, to look at such words.
 //
 // In PTX's memory model a volatile access is a relaxed one at the scope of the system: it is a single access, of the
 // word as it is then, and says nothing of other words. The compiler neither repeats nor drops nor moves it across
@@ -22,6 +22,11 @@ __device__ inline std::uint32_t load_relaxed(const std::uint32_t* word) {
 
 __device__ inline void store_relaxed(std::uint32_t* word, std::uint32_t value) {
   *static_cast<volatile std::uint32_t*>(word) = value;
+}
+
+/// A word in shared memory. An atomic, since racecheck takes a volatile store there for a race; it is as quick.
+__device__ inline void store_relaxed_shared(std::uint32_t* word, std::uint32_t value) {
+  atomicExch(word, value);
 }
 
 /// To be read by threads of other blocks.

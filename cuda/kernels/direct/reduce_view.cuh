@@ -153,7 +153,7 @@ struct View {
   }
   /// While other threads look.
   __device__ void publish(std::uint32_t index, PublishedDecision decision) const {
-    store_relaxed(memory.decisions + index, decision.word());
+    store_relaxed_shared(memory.decisions + index, decision.word());
   }
   /// Marks pending row number `place` as a survivor.
   __device__ void keep(std::uint32_t place) const {
