@@ -19,9 +19,11 @@
  * A box is where its object is, or it is gone. The API of the meta has the tags video, orientation and size, so elements
  * that copy the picture (videocrop, videoflip, videobox, but alpha or videomedian as well) drop it, unless they say what
  * they do: by GStreamer's scale transform (videoconvert, videoscale; @placement follows) or, from GStreamer 1.28 on, its
- * matrix transform. Uploads to CUDA memory and downloads from it keep the meta. gst_crowd_boxes_meta_get_placement() is for readers: it also knows
- * #GstVideoCropMeta, and refuses boxes of another frame. gst_crowd_boxes_lost() tells a frame whose boxes were dropped
- * on the way from one that never had any: both crowdnms and crowdoverlay then post a warning.
+ * matrix transform. Uploads to CUDA memory and downloads from it keep the meta.
+ *
+ * gst_crowd_boxes_meta_get_placement() is for readers: it also knows #GstVideoCropMeta, and refuses boxes of another
+ * frame. gst_crowd_boxes_lost() tells a frame whose boxes were dropped on the way from one that never had any: both
+ * crowdnms and crowdoverlay then post a warning.
  *
  * Scalers up to GStreamer 1.26 do not tell whether they add borders where the aspect ratio changes; see
  * gst_crowd_boxes_borders_before().
@@ -53,6 +55,10 @@
  *   gst_buffer_add_crowd_boxes_meta (buffer, memory, capacity, width, height, NULL);
  * }
  * ]|
+ *
+ * Structs keep their size: what is added takes the place of reserved fields.
+ *
+ * Since: 0.1
  */
 
 #ifndef GST_CROWD_BOXES_META_H
@@ -129,6 +135,9 @@ struct _GstCrowdBoxesLayout {
   gsize classes;
   gsize members;
   gsize size;
+
+  /*< private >*/
+  gpointer _gst_reserved[GST_PADDING];
 };
 
 /**
@@ -186,6 +195,7 @@ struct _GstCrowdBoxesMeta {
   guint picture_height;
   GstCrowdBoxesPlacement placement_with_borders;
   gboolean borders_matter;
+  gpointer _gst_reserved[GST_PADDING];
 };
 
 /**
@@ -203,6 +213,9 @@ struct _GstCrowdBoxesMap {
   guint capacity;
   GstMemory *memory;
   GstMapInfo info;
+
+  /*< private >*/
+  gpointer _gst_reserved[GST_PADDING];
 };
 
 #define GST_CROWD_BOXES_META_API_TYPE (gst_crowd_boxes_meta_api_get_type ())
