@@ -62,7 +62,7 @@ const char* crowd_nms_status_text(CrowdNmsStatus status) {
     case CROWD_NMS_INVALID_ARGUMENT:
       return "an argument breaks the contract of crowd/nms.h";
     case CROWD_NMS_UNSUPPORTED:
-      return "this hardware cannot run it with these parameters";
+      return "this backend cannot run it with these parameters";
     case CROWD_NMS_WORKSPACE_TOO_SMALL:
       return "the workspace is smaller than the workspace query says";
     case CROWD_NMS_NO_GPU:

@@ -10,7 +10,7 @@ namespace crowd::tuning {
 constexpr unsigned frame_block = 1024;
 constexpr unsigned frame_items = 4;
 
-/// Candidates settled at once by the one-block kernel; one bit each in a 64-bit mask.
+/// Candidates that settle_block() settles at once; one bit each in a 64-bit mask.
 constexpr unsigned settle_chunk = 64;
 
 /// Threads of the one-warp-per-candidate kernels.

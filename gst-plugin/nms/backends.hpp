@@ -23,9 +23,8 @@ namespace crowd {
 enum class BackendChoice { automatic, cuda, cpu };
 
 /// With backend=auto, frames of fewer candidates than this are clustered on the CPU: below it the way to the GPU and
-/// back (copy, launch, wait) takes longer than the CPU does. On an H200 and its host (tests/bench/bench_crossover.py) a
-/// crowd of 250 takes 23 us on the GPU and 10 us on the CPU, 500 24 and 25, 1000 29 and 56, 4000 56 and 275; boxes that
-/// hardly overlap cross over at 250.
+/// back (copy, launch, wait) takes longer than the CPU does. On an H200 and its host a crowd of 500 takes as long on
+/// either; boxes that hardly overlap cross over at 250 (tests/bench/bench_crossover.py).
 constexpr std::uint32_t gpu_crossover = 500;
 
 class Backends {

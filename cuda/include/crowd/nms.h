@@ -108,7 +108,7 @@ CROWD_NMS_API uint32_t crowd_nms_version(void);
 typedef enum {
   CROWD_NMS_OK = 0,
   CROWD_NMS_INVALID_ARGUMENT,    /**< a parameter or pointer breaks the contract; nothing was done */
-  CROWD_NMS_UNSUPPORTED,         /**< legal, but not on this hardware (say paper_d_max / paper_k > 1024 threads) */
+  CROWD_NMS_UNSUPPORTED,         /**< legal, but not with this backend (say paper_d_max / paper_k > 1024 threads) */
   CROWD_NMS_WORKSPACE_TOO_SMALL, /**< workspace_bytes is less than the size query gives for these arguments */
   CROWD_NMS_NO_GPU,              /**< no driver, no device, or a library built without CUDA */
   CROWD_NMS_OUT_OF_MEMORY,       /**< host or device memory ran out (sessions only: plain calls never allocate) */
@@ -172,8 +172,8 @@ typedef struct {
 } CrowdNmsParams;
 
 /**
- * A batch of candidates. Pointers are device pointers in crowd_nms_cuda(), host pointers everywhere else; counts and
- * offsets live where the boxes live.
+ * A batch of candidates. Pointers are device pointers in crowd_nms_cuda() and crowd_nms_cuda_gather(), host pointers
+ * everywhere else; counts and offsets live where the boxes live.
  *
  * Frame f holds counts[f] candidates, beginning at element offsets[f] of every array. The first `capacity` of them are
  * looked at, the rest is reported as overflow.
@@ -203,7 +203,7 @@ typedef struct {
   uint32_t clipped;         /**< survivors beyond max_survivors, hence not written */
 } CrowdNmsReport;
 
-/** Where the results go; same side (host or device) as the candidates. */
+/** Where the results go; same side (host or device) as the candidates, but see crowd_nms_cuda(). */
 typedef struct {
   uint32_t *survivors;     /**< [frames * max_survivors]: frame f's survivors from f * max_survivors on, indices within
                                 the frame, in rank order; entries past the number of survivors are left as they were */
@@ -222,7 +222,8 @@ typedef struct {
 /** The defaults of DeepStream, torchvision and OpenCV users: greedy, IoU > 0.5, per class. */
 CROWD_NMS_API void crowd_nms_params_init(CrowdNmsParams *params);
 
-/** CROWD_NMS_OK, or CROWD_NMS_INVALID_ARGUMENT with the reason in crowd_nms_last_error(). Every call does it. */
+/** CROWD_NMS_OK, or CROWD_NMS_INVALID_ARGUMENT with the reason in crowd_nms_last_error(). Every call that
+ *  takes params does it. */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams *params);
 
 /** One sentence, never NULL, static storage. */
