@@ -263,8 +263,9 @@ static void gst_crowd_detect_search_host(GstCrowdDetect* self, State& state, Gst
   const std::size_t found = state.windows.size();
   crowd::keep_best(state.windows, settings.max_candidates);
   state.found = {};
+  // In system memory, as the frame is that was searched.
   state.found.candidates = state.writer.write(
-      buffer, found, [&state](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, state.windows, n); },
+      nullptr, found, [&state](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, state.windows, n); },
       settings.max_candidates);
   gst_crowd_detect_count(self, found, state.windows.size(), in_vain || !failure.empty(), begin);
   state.warnings.tell_failure(failure);

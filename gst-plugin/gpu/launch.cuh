@@ -31,10 +31,10 @@ bool has_pdl(Kernel* kernel) {
   return major >= hopper && attributes.ptxVersion >= 10 * hopper;
 }
 
-/// Launches a kernel that calls pdl_wait(). A failure is left for cudaGetLastError().
+/// Launches a kernel that calls pdl_wait().
 template <typename Arguments>
-void launch_pdl(void (*kernel)(Arguments), cudaStream_t stream, dim3 grid, unsigned threads,
-                const Arguments& arguments) {
+cudaError_t launch_pdl(void (*kernel)(Arguments), cudaStream_t stream, dim3 grid, unsigned threads,
+                       const Arguments& arguments) {
   cudaLaunchConfig_t config{};
   config.gridDim = grid;
   config.blockDim = {threads, 1, 1};
@@ -44,7 +44,7 @@ void launch_pdl(void (*kernel)(Arguments), cudaStream_t stream, dim3 grid, unsig
   attribute.val.programmaticStreamSerializationAllowed = 1;
   config.attrs = &attribute;
   config.numAttrs = has_pdl(kernel) ? 1 : 0;
-  (void)cudaLaunchKernelEx(&config, kernel, arguments);
+  return cudaLaunchKernelEx(&config, kernel, arguments);
 }
 
 }  // namespace crowd::cuda

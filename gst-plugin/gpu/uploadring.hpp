@@ -19,9 +19,13 @@ class UploadRing {
   cudaError_t take(std::size_t bytes) {
     current_ = &blocks_[taken_++ % blocks_.size()];
     Block& block = *current_;
-    if (bytes <= block.room)
-      return cudaEventQuery(block.sent.get()) == cudaErrorNotReady ? cudaEventSynchronize(block.sent.get())
-                                                                   : cudaSuccess;
+    if (bytes <= block.room) {
+      if (cudaEventQuery(block.sent.get()) != cudaErrorNotReady)
+        return cudaSuccess;
+      // That is kept as an error too, and would come up in another call.
+      (void)cudaGetLastError();
+      return cudaEventSynchronize(block.sent.get());
+    }
     // By doubling, so that a crowd that grows does not ask for memory on each frame.
     const std::size_t room = std::max(bytes, 2 * block.room);
     block.room = 0;

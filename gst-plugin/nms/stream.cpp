@@ -201,12 +201,12 @@ GstFlowReturn NmsStream::begin(GstBuffer* buffer, const NmsSettings& settings) {
     if (!frame_size_.known())
       warn_unknown_size();
     const FrameReport report = cluster(buffer, frame);
+    if (frame.result)
+      warn_gpu(frame.result->gpu);
     if (report.outcome == Outcome::broken)
       drop_candidates(buffer, frame, report.problem.c_str());
     else if (!report.is_done())
       return fail(report);
-    if (frame.result)
-      warn_gpu(frame.result->gpu);
   }
   frames_[begun_++ % frames_.size()] = std::move(frame);
   return GST_FLOW_OK;

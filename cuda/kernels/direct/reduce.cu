@@ -94,7 +94,7 @@ bool launch_direct(const Call& call, Carver carver) {
     return true;
   }
   direct::launch_map(call, arguments);
-  if (cudaPeekAtLastError() == cudaSuccess)
+  if (call.error == cudaSuccess)
     direct::launch_reduce(call, arguments);
   return true;
 }

@@ -176,13 +176,15 @@ cudaError_t launch_stages(Works works, const FrameKey& key, cudaStream_t stream)
   works.windows.threshold = key.threshold;
   works.windows.body = key.body;
   works.windows.out = key.out;
+  cudaError_t error = cudaSuccess;
   if (works.windows.windows) {
-    launch_zoom(works.zoom, stream);
-    launch_blocks(works.blocks, stream);
-    launch_scores(works.scores, stream);
+    error = launch_zoom(works.zoom, stream);
+    if (error == cudaSuccess)
+      error = launch_blocks(works.blocks, stream);
+    if (error == cudaSuccess)
+      error = launch_scores(works.scores, stream);
   }
-  launch_windows(works.windows, stream);
-  return cudaGetLastError();
+  return error == cudaSuccess ? launch_windows(works.windows, stream) : error;
 }
 
 }  // namespace

@@ -266,8 +266,8 @@ __global__ void __launch_bounds__(threads) blocks_kernel(BlocksWork work) {
 
 }  // namespace
 
-void launch_blocks(const BlocksWork& work, cudaStream_t stream) {
-  cuda::launch_pdl(blocks_kernel, stream, {work.tile_count, 1, 1}, threads, work);
+cudaError_t launch_blocks(const BlocksWork& work, cudaStream_t stream) {
+  return cuda::launch_pdl(blocks_kernel, stream, {work.tile_count, 1, 1}, threads, work);
 }
 
 }  // namespace crowd::hog

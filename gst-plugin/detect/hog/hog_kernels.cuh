@@ -22,7 +22,7 @@ struct ZoomWork {
   const float* weights;
   std::uint8_t* image;
 };
-void launch_zoom(const ZoomWork& work, cudaStream_t stream);
+cudaError_t launch_zoom(const ZoomWork& work, cudaStream_t stream);
 
 /// From the zoomed image to the normalised histograms of all blocks of all planes.
 struct BlocksWork {
@@ -35,7 +35,7 @@ struct BlocksWork {
   std::int32_t pitch;
   float* values;
 };
-void launch_blocks(const BlocksWork& work, cudaStream_t stream);
+cudaError_t launch_blocks(const BlocksWork& work, cudaStream_t stream);
 
 /// The scores of all windows in their order.
 struct ScoresWork {
@@ -49,7 +49,7 @@ struct ScoresWork {
   const float* values;
   float* scores;
 };
-void launch_scores(const ScoresWork& work, cudaStream_t stream);
+cudaError_t launch_scores(const ScoresWork& work, cudaStream_t stream);
 
 /// The windows with enough score, in their order.
 struct WindowsWork {
@@ -66,7 +66,7 @@ struct WindowsWork {
   bool body;
   DeviceWindows out;
 };
-void launch_windows(const WindowsWork& work, cudaStream_t stream);
+cudaError_t launch_windows(const WindowsWork& work, cudaStream_t stream);
 /// Kernels of launch_windows().
 constexpr unsigned windows_launches = 3;
 /// Most chunks: a block of threads adds up what all have found.

@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(threads) scores_kernel(ScoresWork work) {
 
 }  // namespace
 
-void launch_scores(const ScoresWork& work, cudaStream_t stream) {
-  cuda::launch_pdl(scores_kernel, stream, {work.tile_count, 1, 1}, threads, work);
+cudaError_t launch_scores(const ScoresWork& work, cudaStream_t stream) {
+  return cuda::launch_pdl(scores_kernel, stream, {work.tile_count, 1, 1}, threads, work);
 }
 
 }  // namespace crowd::hog

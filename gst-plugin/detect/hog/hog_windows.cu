@@ -184,11 +184,12 @@ __global__ void __launch_bounds__(picking_threads) pick_kernel(WindowsWork work)
 
 }  // namespace
 
-void launch_windows(const WindowsWork& work, cudaStream_t stream) {
+cudaError_t launch_windows(const WindowsWork& work, cudaStream_t stream) {
   const dim3 chunks{work.chunks ? work.chunks : 1, 1, 1};
-  cuda::launch_pdl(count_kernel, stream, chunks, threads, work);
-  cuda::launch_pdl(place_kernel, stream, chunks, threads, work);
-  cuda::launch_pdl(pick_kernel, stream, {1, 1, 1}, picking_threads, work);
+  cudaError_t error = cuda::launch_pdl(count_kernel, stream, chunks, threads, work);
+  if (error == cudaSuccess)
+    error = cuda::launch_pdl(place_kernel, stream, chunks, threads, work);
+  return error == cudaSuccess ? cuda::launch_pdl(pick_kernel, stream, {1, 1, 1}, picking_threads, work) : error;
 }
 
 }  // namespace crowd::hog

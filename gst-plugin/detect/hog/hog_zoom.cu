@@ -68,9 +68,9 @@ __global__ void __launch_bounds__(threads) zoom_kernel(ZoomWork work) {
 
 }  // namespace
 
-void launch_zoom(const ZoomWork& work, cudaStream_t stream) {
+cudaError_t launch_zoom(const ZoomWork& work, cudaStream_t stream) {
   const auto pixels = static_cast<unsigned>(work.zoom.width) * static_cast<unsigned>(work.zoom.height);
-  cuda::launch_pdl(zoom_kernel, stream, {(pixels + threads - 1) / threads, 1, 1}, threads, work);
+  return cuda::launch_pdl(zoom_kernel, stream, {(pixels + threads - 1) / threads, 1, 1}, threads, work);
 }
 
 }  // namespace crowd::hog
