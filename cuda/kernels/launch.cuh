@@ -46,8 +46,9 @@ void launch_pdl(void (*kernel)(KernelArguments), const Call& call, const LaunchS
   constexpr std::size_t granted = 48 << 10;
   const Device device = current_device();
   if (shape.max_shared_bytes > granted)
-    call.note(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shape.max_shared_bytes)));
+    // Each time, since it holds for one context. Where it fails so does the launch. It clears an error that is pending.
+    (void)cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(shape.max_shared_bytes));
   cudaLaunchConfig_t config{};
   config.gridDim = shape.grid;
   config.blockDim = {shape.threads, 1, 1};

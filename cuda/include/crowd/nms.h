@@ -255,6 +255,8 @@ struct CUstream_st;
  * NMS on device buffers, enqueued on `stream` (a cudaStream_t or CUstream; NULL is the default stream) in the current
  * context. Returns once enqueued: results and the contents of `workspace` are ordered by the stream.
  * Never allocates, synchronises, prints or throws; may be captured in a CUDA graph. The counts are read on the device.
+ * An error that the CUDA runtime keeps for the thread is no failure of the call, and is kept, but for programs that
+ * share their copy of the runtime with a statically linked library: cudaFuncSetAttribute() clears it there.
  * workspace: device memory, 256-byte aligned; boxes: 16-byte aligned. Outputs may be mapped pinned host memory.
  * Where the GPU can (Hopper and up), kernels start while their predecessor in the stream ends, and wait for it. A kernel
  * of yours that is launched to start early as well must wait for its own predecessor (griddepcontrol.wait).
