@@ -21,7 +21,7 @@ MemoryRef MemoryPool::acquire(guint capacity) {
     capacity_ = capacity;
   }
   for (const MemoryRef& memory : memories_) {
-    // Not gst_memory_is_writable(): for memories that is about exclusive locks, whoever holds references.
+    // Not gst_memory_is_writable(): for memories that is about exclusive locks, not about references.
     if (GST_MINI_OBJECT_REFCOUNT_VALUE(memory.get()) == 1)
       return MemoryRef(gst_memory_ref(memory.get()));
   }

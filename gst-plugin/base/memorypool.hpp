@@ -24,8 +24,8 @@ using MemoryRef = std::unique_ptr<GstMemory, MemoryUnref>;
 guint room_for(std::size_t n);
 
 /**
- * Memories of one capacity that are written, attached to a buffer and, once nobody else holds them, written again. For
- * one thread; whoever reads the memories may be on any other. In the steady state acquire() allocates nothing.
+ * Memories of one capacity that are written, attached to a buffer and, once there is no other reference, written again.
+ * For one thread; the memories may be read on any other. In the steady state acquire() allocates nothing.
  */
 class MemoryPool {
  public:
@@ -36,7 +36,8 @@ class MemoryPool {
 
   explicit MemoryPool(Make make) : make_(std::move(make)) {}
 
-  /** A memory that nobody else holds, made by make(capacity); its contents are anything. NULL if make() gives none. */
+  /** A memory without other references, made by make(capacity); its contents are anything. NULL if make() gives none.
+   */
   MemoryRef acquire(guint capacity);
 
   /// Keeps none of those it made.

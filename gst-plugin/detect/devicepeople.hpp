@@ -15,9 +15,9 @@
 namespace crowd {
 
 /**
- * For one thread. Candidates of a frame stay in device memory, in order of the frame's stream; nobody waits. Allocates
- * where the frame's size, context or stream, or the search, is not that of the frame before, and for a pair of
- * memories, of frame and candidates, that is new.
+ * For one thread. Candidates of a frame stay in device memory, in order of the frame's stream; the host waits for none.
+ * Allocates where the frame's size, context or stream, or the search, is not that of the frame before, and for a pair
+ * of memories, of frame and candidates, that is new.
  */
 class DevicePeople {
  public:

@@ -25,7 +25,7 @@
  * top to bottom, left to right), so the result does not depend on the number of OpenCV's threads.
  *
  * Frames in CUDA memory (NV12, RGBA) are searched for people there, by kernels that find the same windows; scores
- * differ by rounding, some 1e-6. Candidates and their number stay in CUDA memory, and nobody waits. There is always
+ * differ by rounding, some 1e-6. Candidates and their number stay there, and the host does not wait. There is always
  * room for #crowddetect:max-candidates; crowdnms counts what was found and what was beyond, `stats` do not.
  *
  * Of a frame with a #GstVideoCropMeta the part that is shown is searched, and coordinates are those of this part.
@@ -338,15 +338,6 @@ static void gst_crowd_detect_finalize(GObject* object) {
   G_OBJECT_CLASS(gst_crowd_detect_parent_class)->finalize(object);
 }
 
-static void gst_crowd_detect_add_templates(GstElementClass* element_class) {
-  GstCaps* caps = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(CROWD_LUMA_FORMATS));
-  if (crowd::built_with_gst_cuda)
-    gst_caps_append(caps, crowd::device_caps());
-  gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
-  gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
-  gst_caps_unref(caps);
-}
-
 static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
   auto* object_class = G_OBJECT_CLASS(klass);
   auto* element_class = GST_ELEMENT_CLASS(klass);
@@ -362,7 +353,7 @@ static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
   gst_element_class_set_static_metadata(element_class, "Crowd detector", "Filter/Analyzer/Video",
                                         "Attaches the raw windows of OpenCV's people and face detectors as candidates",
                                         "gst-crowd authors");
-  gst_crowd_detect_add_templates(element_class);
+  crowd::add_video_templates(element_class, GST_VIDEO_CAPS_MAKE(CROWD_LUMA_FORMATS));
   gst_type_mark_as_plugin_api(crowd::detector_type(), static_cast<GstPluginAPIFlags>(0));
   gst_type_mark_as_plugin_api(crowd::fit_type(), static_cast<GstPluginAPIFlags>(0));
 

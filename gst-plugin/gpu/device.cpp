@@ -8,6 +8,8 @@
 
 #include <mutex>
 
+#include "gpu/parts.hpp"
+
 #if CROWD_HAVE_GST_CUDA
 #if GST_CHECK_VERSION(1, 24, 0)
 #include <gst/cuda/gstcuda.h>
@@ -26,8 +28,14 @@ bool is_on_device(const GstCaps* caps) {
   return features && gst_caps_features_contains(features, "memory:CUDAMemory");
 }
 
-GstCaps* device_caps() {
-  return gst_caps_from_string(GST_VIDEO_CAPS_MAKE_WITH_FEATURES("memory:CUDAMemory", "{ NV12, RGBA }"));
+void add_video_templates(GstElementClass* element_class, const char* system_caps) {
+  GstCaps* caps = gst_caps_from_string(system_caps);
+  if (built_with_gst_cuda)
+    gst_caps_append(caps,
+                    gst_caps_from_string(GST_VIDEO_CAPS_MAKE_WITH_FEATURES("memory:CUDAMemory", "{ NV12, RGBA }")));
+  gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
 }
 
 #if CROWD_HAVE_GST_CUDA

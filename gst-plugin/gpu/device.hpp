@@ -38,8 +38,8 @@ bool is_on_device(const GstMemory* memory);
 /// Whether caps are of frames in CUDA memory.
 bool is_on_device(const GstCaps* caps);
 
-/// Caps of the frames in CUDA memory that our elements work on.
-GstCaps* device_caps();
+/// Pad templates of video in system memory, of these caps, and in a build that shares contexts also in CUDA memory.
+void add_video_templates(GstElementClass* element_class, const char* system_caps);
 
 /// The stream that orders work on a device memory; null is the legacy default stream.
 CUstream_st* stream_of(GstMemory* memory);
@@ -56,7 +56,7 @@ void pop_context();
 GstMemory* new_device_boxes(GstMemory* beside, guint capacity);
 
 /// A pool of new_device_boxes(). The memories are written again as soon as the pool alone holds them: in the order of
-/// the stream, or else whoever reads them on another stream makes theirs wait.
+/// the stream, or else a reader on another stream makes that stream wait.
 class DeviceBoxesPool {
  public:
   /// NULL where there is no room.

@@ -13,7 +13,7 @@
 
 namespace crowd {
 
-/// For one thread. Reuses memories that nobody holds any more.
+/// For one thread. Reuses memories that have no other reference left.
 class TruthWriter {
  public:
   /// Attaches the objects, in pixels of a frame of width x height, in place of any that are there. False if there is no

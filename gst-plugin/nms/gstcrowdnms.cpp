@@ -25,11 +25,11 @@
  * it is `kept`.
  *
  * Candidates in CUDA memory, their number included, stay there (in `mode=replace`): the kernels are enqueued on the
- * stream of that memory and nobody waits. Where downstream reads survivors from CUDA memory (crowdoverlay on CUDA
- * frames says so in the ALLOCATION query), they leave as a #GstCrowdBoxesMeta of survivors there, and nothing reaches
- * the host. Otherwise, or with `meta-output=roi` or `all`, the survivors alone are written to the host, at the price of
- * one wait a frame; `output-delay=1` hides it behind the work on the next frame. `stats` then lags behind the GPU, if
- * at all.
+ * stream of that memory, and the host does not wait. Where downstream reads survivors from CUDA memory (crowdoverlay on
+ * CUDA frames says so in the ALLOCATION query), they leave as a #GstCrowdBoxesMeta of survivors there, and nothing
+ * reaches the host. Otherwise, or with `meta-output=roi` or `all`, the survivors alone are written to the host, at the
+ * price of one wait a frame; `output-delay=1` hides it behind the work on the next frame. `stats` then lags behind the
+ * GPU, if at all.
  *
  * How long such a frame takes is known to the GPU alone. It is asked about one frame in sixteen, from the ninth on, and
  * never waited for: in `stats`, `device-time` is the time of `device-frames-timed` frames. `nms-time` counts none of

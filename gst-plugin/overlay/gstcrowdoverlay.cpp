@@ -278,15 +278,6 @@ static void gst_crowd_overlay_finalize(GObject* object) {
   G_OBJECT_CLASS(gst_crowd_overlay_parent_class)->finalize(object);
 }
 
-static void gst_crowd_overlay_add_templates(GstElementClass* element_class) {
-  GstCaps* caps = gst_caps_from_string(GST_VIDEO_CAPS_MAKE(CROWD_DRAW_FORMATS));
-  if (crowd::built_with_gst_cuda)
-    gst_caps_append(caps, crowd::device_caps());
-  gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
-  gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
-  gst_caps_unref(caps);
-}
-
 static void gst_crowd_overlay_class_init(GstCrowdOverlayClass* klass) {
   auto* object_class = G_OBJECT_CLASS(klass);
   auto* element_class = GST_ELEMENT_CLASS(klass);
@@ -300,7 +291,7 @@ static void gst_crowd_overlay_class_init(GstCrowdOverlayClass* klass) {
 
   gst_element_class_set_static_metadata(element_class, "Crowd overlay", "Analyzer/Visualization/Video",
                                         "Draws boxes, classes, scores and counts of detections", "gst-crowd authors");
-  gst_crowd_overlay_add_templates(element_class);
+  crowd::add_video_templates(element_class, GST_VIDEO_CAPS_MAKE(CROWD_DRAW_FORMATS));
   gst_type_mark_as_plugin_api(crowd::overlay::show_type(), static_cast<GstPluginAPIFlags>(0));
 
   transform_class->propose_allocation = gst_crowd_overlay_propose_allocation;

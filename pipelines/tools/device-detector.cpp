@@ -22,7 +22,7 @@ constexpr int threshold = 170;
 constexpr auto on_device = static_cast<GstMapFlags>(GST_MAP_FLAG_LAST << 1);  // GST_MAP_CUDA
 
 struct Detector {
-  GstMemory* kept = nullptr;  ///< used again as soon as nobody else holds it
+  GstMemory* kept = nullptr;  ///< used again as soon as no other reference is left
   unsigned frames = 0;
 
   GstMemory* acquire(GstMemory* frame) {

@@ -14,7 +14,7 @@
  * 2. map it with gst_crowd_boxes_map_memory() and `GST_MAP_WRITE | GST_MAP_CUDA`: the pointers are device pointers. The
  *    mapping marks the memory as changed on the device; it is cheap, neither waits nor copies, and is done for each frame;
  * 3. with the context current, launch on gst_crowd_cuda_stream() of the frame what writes boxes, scores, classes and the
- *    count, which may exceed the capacity. Nobody waits: whoever reads the boxes does so in the order of that stream.
+ *    count, which may exceed the capacity. The host does not wait: boxes are read in the order of that stream.
  *    Write the count of each frame, 0 too: it is undefined in a new memory, and that of an earlier frame in one that is
  *    used again. A count that was never written is not found out on the device: all the room is then taken for boxes,
  *    whatever it holds, and `stats` of crowdnms show an absurd overflow;
