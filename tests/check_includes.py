@@ -24,12 +24,13 @@ LAYERS = {
     "gst-plugin/lib": [],
     "gst-plugin/base": ["gst-plugin/lib", "cuda/include"],
     "gst-plugin/gpu": ["gst-plugin/base", "gst-plugin/lib", "cuda/include"],
+    "gst-plugin/tensors": ["gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"],
     "gst-plugin/meta": ["gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"],
     "gst-plugin/plugin.cpp": ["gst-plugin/nms", "gst-plugin/inject", "gst-plugin/overlay"],
     "pipelines": ["gst-plugin/lib", "cuda/include"],
 }
 # What no other layer has claimed under gst-plugin/ is the folder of an element.
-ELEMENT = ["gst-plugin/meta", "gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"]
+ELEMENT = ["gst-plugin/meta", "gst-plugin/tensors", "gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"]
 
 # Where #include "..." is looked up, beside the folder of the file.
 ROOTS = ["cuda", "cuda/include", "gst-plugin", "gst-plugin/lib", "pipelines/tools"]
