@@ -13,16 +13,10 @@
 #include <vector>
 
 #include "tensors/description.hpp"
+#include "tensors/placement.hpp"
 #include "tensors/tensor.hpp"
 
 namespace crowd::tensors {
-
-/// Where an input of the network lies in the frame: frame = offset + scale * input, all in pixels. A box goes where
-/// this says, also beyond the input's and the frame's border.
-struct Placement {
-  float x = 0, y = 0;
-  float scale_x = 1, scale_y = 1;
-};
 
 struct RawBox {
   float x1, y1, x2, y2;  ///< pixels of the frame, half-open
