@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How a part of a picture becomes an input of a network, on the host and on a device with the same bits. C++17.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/host_device.hpp"
+#include "detect/net/number.hpp"
+#include "detect/net/picture.hpp"
+#include "tensors/placement.hpp"
+
+namespace crowd::net {
+
+/// One input of a batch. Beyond the edge of the picture its last pixels go on.
+struct Crop {
+  tensors::Placement place;
+  float content_width = 0, content_height = 0;  ///< pixels of the input that show the picture; the rest is padding
+  int taps_x = 1, taps_y = 1;                   ///< samples of the picture for a pixel of the input, in each direction
+};
+
+/// What the input's numbers are.
+struct Encoding {
+  int width = 0, height = 0;
+  bool planar = true;             ///< channel by channel; else pixel by pixel
+  float factor[3] = {1, 1, 1};    ///< of red, green and blue of 0 to 255
+  float offset[3] = {};           ///< added to the product
+  int channel_of[3] = {0, 1, 2};  ///< where red, green and blue go
+};
+
+/// Grey of what shows nothing of the picture.
+inline constexpr float padding = 114;
+
+/// The mean of taps_x * taps_y samples, spread evenly over pixel (x, y) of the input.
+CROWD_HD inline Colour pixel_of(const Picture& picture, const Crop& crop, int x, int y) {
+  if (!(static_cast<float>(x) < crop.content_width && static_cast<float>(y) < crop.content_height))
+    return {padding, padding, padding};
+  Colour sum{0, 0, 0};
+  for (int row = 0; row < crop.taps_y; row++) {
+    const float in_y = static_cast<float>(y) + (static_cast<float>(row) + 0.5F) / static_cast<float>(crop.taps_y);
+    const float from_y = crop.place.y + crop.place.scale_y * in_y;
+    for (int column = 0; column < crop.taps_x; column++) {
+      const float in_x = static_cast<float>(x) + (static_cast<float>(column) + 0.5F) / static_cast<float>(crop.taps_x);
+      const Colour colour = colour_at(picture, crop.place.x + crop.place.scale_x * in_x, from_y);
+      sum.red += colour.red;
+      sum.green += colour.green;
+      sum.blue += colour.blue;
+    }
+  }
+  const auto taps = static_cast<float>(crop.taps_x * crop.taps_y);
+  return {sum.red / taps, sum.green / taps, sum.blue / taps};
+}
+
+/// Writes pixel (x, y) of the `image`-th input of a batch.
+template <typename Number>
+CROWD_HD inline void write_pixel(const Encoding& encoding, Number* batch, std::size_t image, int x, int y,
+                                 const Colour& colour) {
+  const float channels[3] = {colour.red, colour.green, colour.blue};
+  const std::size_t pixels = static_cast<std::size_t>(encoding.width) * static_cast<std::size_t>(encoding.height);
+  const std::size_t pixel =
+      static_cast<std::size_t>(y) * static_cast<std::size_t>(encoding.width) + static_cast<std::size_t>(x);
+  for (int i = 0; i < 3; i++) {
+    const auto channel = static_cast<std::size_t>(encoding.channel_of[i]);
+    const std::size_t at = image * 3 * pixels + (encoding.planar ? channel * pixels + pixel : pixel * 3 + channel);
+    store(channels[i] * encoding.factor[i] + encoding.offset[i], batch[at]);
+  }
+}
+
+}  // namespace crowd::net
