@@ -29,15 +29,10 @@ __global__ void __launch_bounds__(threads) fill_kernel(FillWork work) {
 int fill_on_device(const FillWork& work, CUstream_st* stream) {
   const auto pixels = static_cast<unsigned>(work.encoding.width) * static_cast<unsigned>(work.encoding.height);
   const dim3 grid{(pixels + threads - 1) / threads, static_cast<unsigned>(work.count), 1};
-  switch (work.type) {
-    case tensors::Type::float32:
-      return cuda::launch_pdl(fill_kernel<float>, stream, grid, threads, work);
-    case tensors::Type::float16:
-      return cuda::launch_pdl(fill_kernel<Half>, stream, grid, threads, work);
-    case tensors::Type::uint8:
-      return cuda::launch_pdl(fill_kernel<std::uint8_t>, stream, grid, threads, work);
-  }
-  return cudaErrorInvalidValue;
+  const auto kernel = work.type == tensors::Type::float32   ? fill_kernel<float>
+                      : work.type == tensors::Type::float16 ? fill_kernel<Half>
+                                                            : fill_kernel<std::uint8_t>;
+  return cuda::launch_pdl(kernel, stream, grid, threads, work);
 }
 
 }  // namespace crowd::net

@@ -13,6 +13,9 @@ Component component_of(const GstVideoFrame& frame, const ShownPart& part, guint 
   const GstVideoFormatInfo* format = frame.info.finfo;
   Component component;
   component.data = static_cast<const std::uint8_t*>(GST_VIDEO_FRAME_COMP_DATA(&frame, i));
+  // GStreamer 1.22 says that V of P010 is 1 byte behind U, which has 2.
+  if (GST_VIDEO_FORMAT_INFO_DEPTH(format, i) > 8 && GST_VIDEO_FRAME_COMP_POFFSET(&frame, i) == 1)
+    component.data++;
   component.stride = GST_VIDEO_FRAME_COMP_STRIDE(&frame, i);
   component.step = GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, i);
   component.shift_x = static_cast<int>(GST_VIDEO_FORMAT_INFO_W_SUB(format, i));
