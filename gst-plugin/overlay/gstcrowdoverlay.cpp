@@ -61,6 +61,7 @@
 #include <string>
 #include <utility>
 
+#include "base/element.hpp"
 #include "base/mappedframe.hpp"
 #include "base/negotiation.hpp"
 #include "base/shownpart.hpp"
@@ -78,6 +79,7 @@ GST_DEBUG_CATEGORY_STATIC(crowd_overlay_debug);
 
 using crowd::DeviceOutcome;
 using crowd::overlay::LiveSettings;
+using crowd::overlay::Settings;
 using crowd::overlay::Show;
 
 namespace {
@@ -87,6 +89,12 @@ struct Stats {
   guint64 survivors = 0;
   guint64 candidates = 0;
   guint64 failures = 0;
+
+  GstStructure* structure() const {
+    return gst_structure_new("crowdoverlay-stats", "frames", G_TYPE_UINT64, frames, "survivors", G_TYPE_UINT64,
+                             survivors, "candidates", G_TYPE_UINT64, candidates, "failures", G_TYPE_UINT64, failures,
+                             nullptr);
+  }
 };
 
 /** Lives from start to stop. */
@@ -103,10 +111,11 @@ struct State {
 
 }  // namespace
 
-struct GstCrowdOverlayImpl {
-  crowd::overlay::Settings settings;
-  Stats stats;
-  std::unique_ptr<State> state;
+struct GstCrowdOverlayImpl : crowd::ElementImpl<GstCrowdOverlay, Settings, Stats, State> {
+  static const crowd::PropertyTable<Settings>& properties() {
+    return crowd::overlay::properties();
+  }
+  static std::unique_ptr<State> open(GstCrowdOverlay* self, const Settings& settings);
 };
 
 struct _GstCrowdOverlay {
@@ -117,6 +126,8 @@ struct _GstCrowdOverlay {
 G_DEFINE_FINAL_TYPE(GstCrowdOverlay, gst_crowd_overlay, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(crowdoverlay, "crowdoverlay", GST_RANK_NONE, GST_TYPE_CROWD_OVERLAY)
 
+using Base = crowd::ElementBase<GstCrowdOverlay>;
+
 /** Posts what is wrong with the settings, where the application can hear it: not in NULL, when buses are closed. */
 static void gst_crowd_overlay_complain(GstCrowdOverlay* self) {
   GST_OBJECT_LOCK(self);
@@ -126,19 +137,9 @@ static void gst_crowd_overlay_complain(GstCrowdOverlay* self) {
     GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", complaint.c_str()), (nullptr));
 }
 
-static gboolean gst_crowd_overlay_start(GstBaseTransform* transform) {
-  auto* self = GST_CROWD_OVERLAY(transform);
-  GST_OBJECT_LOCK(self);
-  self->impl->stats = {};
-  GST_OBJECT_UNLOCK(self);
-  self->impl->state = std::make_unique<State>();
+std::unique_ptr<State> GstCrowdOverlayImpl::open(GstCrowdOverlay* self, const Settings&) {
   gst_crowd_overlay_complain(self);
-  return TRUE;
-}
-
-static gboolean gst_crowd_overlay_stop(GstBaseTransform* transform) {
-  GST_CROWD_OVERLAY(transform)->impl->state.reset();
-  return TRUE;
+  return std::make_unique<State>();
 }
 
 static gboolean gst_crowd_overlay_set_caps(GstBaseTransform* transform, GstCaps* caps, GstCaps*) {
@@ -247,63 +248,35 @@ static GstFlowReturn gst_crowd_overlay_transform_ip(GstBaseTransform* transform,
   return GST_FLOW_OK;
 }
 
-static GstStructure* gst_crowd_overlay_make_stats(const Stats& stats) {
-  return gst_structure_new("crowdoverlay-stats", "frames", G_TYPE_UINT64, stats.frames, "survivors", G_TYPE_UINT64,
-                           stats.survivors, "candidates", G_TYPE_UINT64, stats.candidates, "failures", G_TYPE_UINT64,
-                           stats.failures, nullptr);
-}
-
 static void gst_crowd_overlay_set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
   auto* self = GST_CROWD_OVERLAY(object);
+  Base::set_property(object, id, value, spec);
   GST_OBJECT_LOCK(self);
-  const bool known = crowd::overlay::set_property(self->impl->settings, id, value);
   const bool is_open = GST_STATE(self) > GST_STATE_NULL;
   GST_OBJECT_UNLOCK(self);
-  if (!known)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
   if (is_open)
     gst_crowd_overlay_complain(self);
 }
 
-static void gst_crowd_overlay_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
-  auto* self = GST_CROWD_OVERLAY(object);
-  GST_OBJECT_LOCK(self);
-  if (!crowd::overlay::get_property(self->impl->settings, id, value))
-    g_value_take_boxed(value, gst_crowd_overlay_make_stats(self->impl->stats));
-  GST_OBJECT_UNLOCK(self);
-}
-
-static void gst_crowd_overlay_finalize(GObject* object) {
-  delete GST_CROWD_OVERLAY(object)->impl;
-  G_OBJECT_CLASS(gst_crowd_overlay_parent_class)->finalize(object);
-}
-
 static void gst_crowd_overlay_class_init(GstCrowdOverlayClass* klass) {
-  auto* object_class = G_OBJECT_CLASS(klass);
-  auto* element_class = GST_ELEMENT_CLASS(klass);
-  auto* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(crowd_overlay_debug, "crowdoverlay", 0, "draws detections");
+  Base::class_init(
+      klass,
+      {.name = "Crowd overlay",
+       .classification = "Analyzer/Visualization/Video",
+       .description = "Draws boxes, classes, scores and counts of detections",
+       .stats =
+           "Since the start, all uint64: frames, survivors and candidates drawn (but those in device memory), failures "
+           "(frames that could not be drawn on, or whose boxes were lost on the way or could not be read)"});
+  crowd::add_video_templates(GST_ELEMENT_CLASS(klass), GST_VIDEO_CAPS_MAKE(CROWD_DRAW_FORMATS));
 
-  object_class->set_property = gst_crowd_overlay_set_property;
-  object_class->get_property = gst_crowd_overlay_get_property;
-  object_class->finalize = gst_crowd_overlay_finalize;
-  crowd::overlay::install_properties(object_class);
-
-  gst_element_class_set_static_metadata(element_class, "Crowd overlay", "Analyzer/Visualization/Video",
-                                        "Draws boxes, classes, scores and counts of detections", "gst-crowd authors");
-  crowd::add_video_templates(element_class, GST_VIDEO_CAPS_MAKE(CROWD_DRAW_FORMATS));
-  gst_type_mark_as_plugin_api(crowd::overlay::show_type(), static_cast<GstPluginAPIFlags>(0));
-
+  G_OBJECT_CLASS(klass)->set_property = gst_crowd_overlay_set_property;
+  auto* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   transform_class->propose_allocation = gst_crowd_overlay_propose_allocation;
-  transform_class->start = gst_crowd_overlay_start;
-  transform_class->stop = gst_crowd_overlay_stop;
   transform_class->set_caps = gst_crowd_overlay_set_caps;
-  transform_class->before_transform = crowd::sync_controlled_properties;
   transform_class->transform_ip = gst_crowd_overlay_transform_ip;
-  transform_class->passthrough_on_same_caps = FALSE;
 }
 
 static void gst_crowd_overlay_init(GstCrowdOverlay* self) {
-  self->impl = new GstCrowdOverlayImpl;
-  crowd::explain_refused_caps(GST_BASE_TRANSFORM(self));
+  Base::init(self);
 }

@@ -8,12 +8,12 @@
 #include <array>
 #include <string>
 
+#include "base/properties.hpp"
 #include "overlay/draw/scene.hpp"
 
 namespace crowd::overlay {
 
 enum class Show { survivors, candidates, both };
-GType show_type();
 
 /** What may change while playing: copied once a buffer. */
 struct LiveSettings {
@@ -34,12 +34,7 @@ struct Settings {
   std::array<ColorText, 2> colors = {{{"color", "class", {}}, {"candidate-color", "0xffb300", {}}}};
 };
 
-/** Installs the properties, "stats" included, which is the element's own to answer. */
-void install_properties(GObjectClass* object_class);
-
-/** Set and get by the id that install_properties() gave; false if the id is none of the settings'. */
-bool set_property(Settings& settings, guint id, const GValue* value);
-bool get_property(const Settings& settings, guint id, GValue* value);
+const PropertyTable<Settings>& properties();
 
 /** What to post of colours that could not be read, empty if nothing; it is forgotten. */
 std::string take_complaint(Settings& settings);
