@@ -60,6 +60,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/element.hpp"
 #include "base/transform.hpp"
 #include "gst/crowd/gstcrowdboxesmeta.h"
 #include "inject/candidates.hpp"
@@ -102,25 +103,30 @@ struct State {
   gint width = 0, height = 0, fps_n = 0, fps_d = 1;
 };
 
-struct Private {
-  explicit Private(GstPad* source_pad) : candidates(source_pad) {}
+}  // namespace
 
-  Settings settings;  // object lock
-  Stats stats;        // object lock
-  std::optional<State> state;
+struct GstCrowdInjectImpl : ElementImpl<GstCrowdInject, Settings, Stats, State> {
+  explicit GstCrowdInjectImpl(GstBaseTransform* element) : candidates(GST_BASE_TRANSFORM_SRC_PAD(element)) {}
+
+  static const PropertyTable<Settings>& properties() {
+    return inject::properties();
+  }
+  static std::unique_ptr<State> open(GstCrowdInject* self, const Settings& settings);
+  static void close(GstCrowdInject* self, State& state);
+
   CandidateWriter candidates;
 };
 
-}  // namespace
-
 struct _GstCrowdInject {
   GstBaseTransform parent;
-  Private* priv;
+  GstCrowdInjectImpl* impl;
 };
 
 #define gst_crowd_inject_parent_class parent_class
 G_DEFINE_TYPE(GstCrowdInject, gst_crowd_inject, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(crowdinject, "crowdinject", GST_RANK_NONE, GST_TYPE_CROWD_INJECT)
+
+using Base = ElementBase<GstCrowdInject>;
 
 namespace {
 
@@ -141,46 +147,21 @@ bool open_truth_file(GstCrowdInject* self, State& state, const std::string& loca
   return false;
 }
 
-bool open_source(GstCrowdInject* self, const Settings& settings, Stats& stats) {
-  std::optional<State>& state = self->priv->state;
+/// Null if it cannot work; why has been posted. Throws std::bad_alloc.
+std::unique_ptr<State> open_source(GstCrowdInject* self, const Settings& settings) {
+  guint64 skipped_lines = 0;
   auto source = settings.location.empty() ? std::optional<scene::Source>(settings.scene)
-                                          : inject::open_recording(GST_ELEMENT(self), settings, stats.skipped_lines);
+                                          : inject::open_recording(GST_ELEMENT(self), settings, skipped_lines);
   if (!source)
-    return false;
-  state.emplace(std::move(*source), settings.numbering);
+    return nullptr;
+  auto state = std::make_unique<State>(std::move(*source), settings.numbering);
   state->labels = inject::new_labels(settings, state->source.labels());
-  if (open_truth_file(self, *state, settings.truth_location))
-    return true;
-  state.reset();
-  return false;
-}
-
-gboolean crowd_inject_start(GstBaseTransform* base) {
-  auto* self = GST_CROWD_INJECT(base);
-  Private& priv = *self->priv;
+  if (!open_truth_file(self, *state, settings.truth_location))
+    return nullptr;
   GST_OBJECT_LOCK(self);
-  const Settings settings = priv.settings;
+  self->impl->stats.skipped_lines = skipped_lines;
   GST_OBJECT_UNLOCK(self);
-  if ((settings.recorded_width == 0) != (settings.recorded_height == 0)) {
-    GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("recorded-width and recorded-height go together, one of them is 0."),
-                      ("set both, or neither"));
-    return FALSE;
-  }
-  Stats stats;
-  try {
-    if (!open_source(self, settings, stats))
-      return FALSE;
-  } catch (const std::bad_alloc&) {
-    priv.state.reset();
-    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
-                      ("There is no memory for the candidates of \"%s\".", settings.location.c_str()),
-                      ("set location to a shorter recording"));
-    return FALSE;
-  }
-  GST_OBJECT_LOCK(self);
-  priv.stats = stats;
-  GST_OBJECT_UNLOCK(self);
-  return TRUE;
+  return state;
 }
 
 void drop_truth_file(GstCrowdInject* self, State& state) {
@@ -190,20 +171,36 @@ void drop_truth_file(GstCrowdInject* self, State& state) {
   state.truth_file.reset();
 }
 
-gboolean crowd_inject_stop(GstBaseTransform* base) {
-  auto* self = GST_CROWD_INJECT(base);
-  State& state = *self->priv->state;
+}  // namespace
+
+std::unique_ptr<State> GstCrowdInjectImpl::open(GstCrowdInject* self, const Settings& settings) {
+  if ((settings.recorded_width == 0) != (settings.recorded_height == 0)) {
+    GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS, ("recorded-width and recorded-height go together, one of them is 0."),
+                      ("set both, or neither"));
+    return nullptr;
+  }
+  try {
+    return open_source(self, settings);
+  } catch (const std::bad_alloc&) {
+    GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT,
+                      ("There is no memory for the candidates of \"%s\".", settings.location.c_str()),
+                      ("set location to a shorter recording"));
+    return nullptr;
+  }
+}
+
+void GstCrowdInjectImpl::close(GstCrowdInject* self, State& state) {
   if (state.truth_file && !state.truth_file->close())
     drop_truth_file(self, state);
-  self->priv->state.reset();
-  self->priv->candidates.reset();
-  return TRUE;
+  self->impl->candidates.reset();
 }
+
+namespace {
 
 gboolean crowd_inject_set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) {
   auto* self = GST_CROWD_INJECT(base);
-  State& state = *self->priv->state;
-  self->priv->candidates.reconfigure();
+  State& state = *self->impl->state;
+  self->impl->candidates.reconfigure();
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
   if (!gst_structure_get_int(structure, "width", &state.width) ||
       !gst_structure_get_int(structure, "height", &state.height) || state.width <= 0 || state.height <= 0) {
@@ -219,7 +216,7 @@ gboolean crowd_inject_set_caps(GstBaseTransform* base, GstCaps* caps, GstCaps*) 
 
 gboolean crowd_inject_sink_event(GstBaseTransform* base, GstEvent* event) {
   auto* self = GST_CROWD_INJECT(base);
-  std::optional<State>& state = self->priv->state;  // out-of-band events may come while stop() empties it
+  const std::unique_ptr<State>& state = self->impl->state;  // out-of-band events may come while stop() empties it
   switch (GST_EVENT_TYPE(event)) {
     case GST_EVENT_SEGMENT:
       state->next_number = 0;
@@ -236,7 +233,7 @@ gboolean crowd_inject_sink_event(GstBaseTransform* base, GstEvent* event) {
 
 gboolean crowd_inject_src_event(GstBaseTransform* base, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE)
-    GST_CROWD_INJECT(base)->priv->candidates.reconfigure();
+    GST_CROWD_INJECT(base)->impl->candidates.reconfigure();
   return GST_BASE_TRANSFORM_CLASS(parent_class)->src_event(base, event);
 }
 
@@ -273,10 +270,9 @@ void warn_of_overflow(GstCrowdInject* self, State& state, std::size_t overflow, 
 
 // Throws std::bad_alloc.
 bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
-  Private& priv = *self->priv;
-  State& state = *priv.state;
+  State& state = *self->impl->state;
   GST_OBJECT_LOCK(self);
-  const LiveSettings live = self->priv->settings.live;
+  const LiveSettings live = self->impl->settings.live;
   GST_OBJECT_UNLOCK(self);
 
   const auto [number, guessed] = number_of(self, state, stream_time_of(GST_BASE_TRANSFORM(self), buffer));
@@ -286,7 +282,7 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
 
   if (remove_candidates(buffer))
     warn_of_replaced(self, state.replaced);
-  const CandidateWriter::Written written = priv.candidates.write(
+  const CandidateWriter::Written written = self->impl->candidates.write(
       buffer, candidates.boxes.size(),
       [&candidates](const GstCrowdBoxesMap& to, std::size_t n) { inject::fill(to, candidates, n); },
       live.max_candidates);
@@ -303,7 +299,7 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
     drop_truth_file(self, state);
 
   GST_OBJECT_LOCK(self);
-  Stats& stats = self->priv->stats;
+  Stats& stats = self->impl->stats;
   stats.frames++;
   stats.candidates += candidates.boxes.size();
   stats.overflow += overflow;
@@ -324,7 +320,7 @@ GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffe
   } catch (const std::bad_alloc&) {
     // As where GStreamer has no memory, below.
   }
-  const DeviceReport& report = self->priv->candidates.device_report();
+  const DeviceReport& report = self->impl->candidates.device_report();
   if (is_fatal(report.outcome))
     return fail_for_gpu(base, report.outcome, report.problem.c_str());
   GST_ELEMENT_ERROR(self, RESOURCE, NO_SPACE_LEFT, ("There is no memory for the candidates of a frame."),
@@ -332,63 +328,27 @@ GstFlowReturn crowd_inject_transform_ip(GstBaseTransform* base, GstBuffer* buffe
   return GST_FLOW_ERROR;
 }
 
-void crowd_inject_set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
-  auto* self = GST_CROWD_INJECT(object);
-  GST_OBJECT_LOCK(self);
-  const bool known = inject::set_property(self->priv->settings, id, value);
-  GST_OBJECT_UNLOCK(self);
-  if (!known)
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-void crowd_inject_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
-  auto* self = GST_CROWD_INJECT(object);
-  GST_OBJECT_LOCK(self);
-  if (!inject::get_property(self->priv->settings, id, value))
-    g_value_take_boxed(value, self->priv->stats.structure());
-  GST_OBJECT_UNLOCK(self);
-}
-
-void crowd_inject_finalize(GObject* object) {
-  delete GST_CROWD_INJECT(object)->priv;
-  G_OBJECT_CLASS(parent_class)->finalize(object);
-}
-
-GstStaticPadTemplate sink_template =
-    GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw(ANY)"));
-GstStaticPadTemplate src_template =
-    GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw(ANY)"));
-
 }  // namespace
 
 static void gst_crowd_inject_class_init(GstCrowdInjectClass* klass) {
   GST_DEBUG_CATEGORY_INIT(crowd_inject_debug, "crowdinject", 0, "synthetic and recorded candidates");
   gst_crowd_truth_register();
-  auto* object_class = G_OBJECT_CLASS(klass);
-  object_class->set_property = crowd_inject_set_property;
-  object_class->get_property = crowd_inject_get_property;
-  object_class->finalize = crowd_inject_finalize;
-  inject::install_properties(object_class);
-
-  auto* element_class = GST_ELEMENT_CLASS(klass);
-  gst_element_class_add_static_pad_template(element_class, &sink_template);
-  gst_element_class_add_static_pad_template(element_class, &src_template);
-  gst_element_class_set_static_metadata(element_class, "Crowd candidate injector", "Filter/Analyzer/Video",
-                                        "Attaches candidate boxes of a synthetic crowd or a recording to video frames",
-                                        "gst-crowd authors");
+  Base::class_init(klass,
+                   {.name = "Crowd candidate injector",
+                    .classification = "Filter/Analyzer/Video",
+                    .description = "Attaches candidate boxes of a synthetic crowd or a recording to video frames",
+                    .stats = "Since the start, all uint64: frames, candidates (those beyond max-candidates included), "
+                             "overflow (candidates beyond max-candidates), failures (frames that numbering=timestamp "
+                             "could not number), objects (true objects), skipped-lines (of the location)"});
+  add_any_video_templates(klass);
 
   auto* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
-  transform_class->start = crowd_inject_start;
-  transform_class->stop = crowd_inject_stop;
   transform_class->set_caps = crowd_inject_set_caps;
   transform_class->sink_event = crowd_inject_sink_event;
   transform_class->src_event = crowd_inject_src_event;
-  transform_class->before_transform = sync_controlled_properties;
   transform_class->transform_ip = crowd_inject_transform_ip;
-  transform_class->passthrough_on_same_caps = FALSE;
 }
 
 static void gst_crowd_inject_init(GstCrowdInject* self) {
-  self->priv = new Private(GST_BASE_TRANSFORM_SRC_PAD(self));
-  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), FALSE);
+  Base::init(self);
 }

@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "base/properties.hpp"
 #include "inject/scene/recording.hpp"
 #include "inject/scene/scene.hpp"
 
@@ -37,11 +38,6 @@ struct Settings {
   Numbering numbering = Numbering::counter;
 };
 
-/** Installs the properties, "stats" included, which is the element's own to answer. */
-void install_properties(GObjectClass* object_class);
-
-/** Set and get by the id that install_properties() gave; false if the id is none of the settings'. */
-bool set_property(Settings& settings, guint id, const GValue* value);
-bool get_property(const Settings& settings, guint id, GValue* value);
+const PropertyTable<Settings>& properties();
 
 }  // namespace crowd::inject
