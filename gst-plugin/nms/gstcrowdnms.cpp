@@ -71,7 +71,9 @@
 
 #include <memory>
 #include <utility>
+#include <variant>
 
+#include "base/element.hpp"
 #include "base/transform.hpp"
 #include "nms/settings.hpp"
 #include "nms/stream.hpp"
@@ -94,70 +96,75 @@ using BufferRef = std::unique_ptr<GstBuffer, UnrefBuffer>;
 /// Where the caps do not say, as GStreamer's coders have it: no latency at all would make live pipelines drop frames.
 constexpr GstClockTime assumed_frame_duration = GST_SECOND / 25;
 
+/// Lives from start to stop.
+struct State {
+  bool delayed;
+  BufferRef held{};  ///< with output-delay: a frame that has begun
+  GstClockTime frame_duration = assumed_frame_duration;
+};
+
 }  // namespace
 
-struct GstCrowdNmsPrivate {
-  explicit GstCrowdNmsPrivate(GstBaseTransform* element) : stream(element) {}
+struct GstCrowdNmsImpl : crowd::ElementImpl<GstCrowdNms, NmsSettings, std::monostate, State> {
+  explicit GstCrowdNmsImpl(GstBaseTransform* element) : stream(element) {}
 
-  NmsSettings settings;  // under the object lock
-  NmsStream stream;
-  bool delayed = false;                                  // from start() to stop(), written under the object lock
-  BufferRef held;                                        // with output-delay: a frame that has begun
-  GstClockTime frame_duration = assumed_frame_duration;  // under the object lock
+  static const crowd::PropertyTable<NmsSettings>& properties() {
+    return crowd::nms_properties();
+  }
+  static std::unique_ptr<State> open(GstCrowdNms* self, const NmsSettings& settings);
+  static void close(GstCrowdNms* self, State& state);
+  static GstStructure* stats_structure(GstCrowdNms* self);
+
+  NmsStream stream;          // which counts
+  GstClockTime latency = 0;  // under the object lock
 };
 
 struct _GstCrowdNms {
   GstBaseTransform parent;
-  GstCrowdNmsPrivate* p;
+  GstCrowdNmsImpl* impl;
 };
 
 G_DEFINE_TYPE(GstCrowdNms, gst_crowd_nms, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(crowdnms, "crowdnms", GST_RANK_NONE, GST_TYPE_CROWD_NMS)
 
-static guint prop_stats;
-
-static NmsSettings copy_settings(GstCrowdNms* self) {
-  GST_OBJECT_LOCK(self);
-  const NmsSettings settings = self->p->settings;
-  GST_OBJECT_UNLOCK(self);
-  return settings;
-}
+using Base = crowd::ElementBase<GstCrowdNms>;
 
 static GstFlowReturn gst_crowd_nms_transform_ip(GstBaseTransform* trans, GstBuffer* buffer) {
-  GstCrowdNmsPrivate& p = *GST_CROWD_NMS(trans)->p;
-  const GstFlowReturn flow = p.stream.begin(buffer, copy_settings(GST_CROWD_NMS(trans)));
-  return flow == GST_FLOW_OK && !p.delayed ? p.stream.finish(buffer) : flow;
+  auto* self = GST_CROWD_NMS(trans);
+  const GstFlowReturn flow = self->impl->stream.begin(buffer, Base::copy_settings(self));
+  return flow == GST_FLOW_OK && !self->impl->state->delayed ? self->impl->stream.finish(buffer) : flow;
 }
 
 // Hands on the frame before in place of the one that has just begun.
 static GstFlowReturn gst_crowd_nms_generate_output(GstBaseTransform* trans, GstBuffer** output) {
-  GstCrowdNmsPrivate& p = *GST_CROWD_NMS(trans)->p;
+  auto* self = GST_CROWD_NMS(trans);
+  State& state = *self->impl->state;
   const GstFlowReturn flow = GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->generate_output(trans, output);
-  if (!p.delayed || flow != GST_FLOW_OK || !*output)
+  if (!state.delayed || flow != GST_FLOW_OK || !*output)
     return flow;
-  BufferRef before = std::exchange(p.held, BufferRef(*output));
+  BufferRef before = std::exchange(state.held, BufferRef(*output));
   *output = nullptr;
   if (!before)
     return GST_FLOW_OK;
-  const GstFlowReturn finished = p.stream.finish(before.get());
+  const GstFlowReturn finished = self->impl->stream.finish(before.get());
   if (finished == GST_FLOW_OK)
     *output = before.release();
   return finished;
 }
 
 static GstFlowReturn gst_crowd_nms_push_held(GstCrowdNms* self) {
-  BufferRef held = std::move(self->p->held);
+  BufferRef held = std::move(self->impl->state->held);
   if (!held)
     return GST_FLOW_OK;
-  const GstFlowReturn finished = self->p->stream.finish(held.get());
+  const GstFlowReturn finished = self->impl->stream.finish(held.get());
   return finished == GST_FLOW_OK ? gst_pad_push(GST_BASE_TRANSFORM_SRC_PAD(self), held.release()) : finished;
 }
 
 static gboolean gst_crowd_nms_sink_event(GstBaseTransform* trans, GstEvent* event) {
   auto* self = GST_CROWD_NMS(trans);
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) {
-    self->p->held.reset();
-    self->p->stream.drop();
+    self->impl->state->held.reset();
+    self->impl->stream.drop();
   } else if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) {
     // What comes after a frame stays after it. A flow that is not OK is told to the next buffer, too.
     gst_crowd_nms_push_held(self);
@@ -167,19 +174,26 @@ static gboolean gst_crowd_nms_sink_event(GstBaseTransform* trans, GstEvent* even
 
 static gboolean gst_crowd_nms_src_event(GstBaseTransform* trans, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_RECONFIGURE)
-    GST_CROWD_NMS(trans)->p->stream.reconfigure();
+    GST_CROWD_NMS(trans)->impl->stream.reconfigure();
   return GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->src_event(trans, event);
+}
+
+// A frame that is held back is late by as long as the next one takes to come.
+static void gst_crowd_nms_set_latency(GstCrowdNms* self, GstClockTime latency) {
+  GST_OBJECT_LOCK(self);
+  self->impl->latency = latency;
+  GST_OBJECT_UNLOCK(self);
 }
 
 static void gst_crowd_nms_follow_rate(GstCrowdNms* self, const GstStructure* structure) {
   gint n = 0, d = 1;
   gst_structure_get_fraction(structure, "framerate", &n, &d);
   const GstClockTime duration = n > 0 ? gst_util_uint64_scale_int(GST_SECOND, d, n) : assumed_frame_duration;
-  GST_OBJECT_LOCK(self);
-  const bool changed = std::exchange(self->p->frame_duration, duration) != duration;
-  GST_OBJECT_UNLOCK(self);
-  if (changed && self->p->delayed)
-    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+  State& state = *self->impl->state;
+  if (std::exchange(state.frame_duration, duration) == duration || !state.delayed)
+    return;
+  gst_crowd_nms_set_latency(self, duration);
+  gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
 }
 
 static gboolean gst_crowd_nms_set_caps(GstBaseTransform* trans, GstCaps* incaps, GstCaps*) {
@@ -195,49 +209,46 @@ static gboolean gst_crowd_nms_set_caps(GstBaseTransform* trans, GstCaps* incaps,
     gst_structure_get_fraction(structure, "pixel-aspect-ratio", &size.par_n, &size.par_d);
   }
   size.borders = gst_crowd_boxes_borders_before(GST_BASE_TRANSFORM_SINK_PAD(trans));
-  self->p->stream.set_frame_size(size);
+  self->impl->stream.set_frame_size(size);
   gst_crowd_nms_follow_rate(self, structure);
   return TRUE;
 }
 
-static gboolean gst_crowd_nms_stop(GstBaseTransform* trans) {
-  GstCrowdNmsPrivate& p = *GST_CROWD_NMS(trans)->p;
-  p.held.reset();
-  p.stream.stop();
-  return TRUE;
+std::unique_ptr<State> GstCrowdNmsImpl::open(GstCrowdNms* self, const NmsSettings& settings) {
+  gst_crowd_nms_set_latency(self, settings.output_delay ? assumed_frame_duration : 0);
+  return self->impl->stream.start(settings) ? std::make_unique<State>(State{.delayed = settings.output_delay})
+                                            : nullptr;
 }
 
-static gboolean gst_crowd_nms_start(GstBaseTransform* trans) {
-  auto* self = GST_CROWD_NMS(trans);
-  const NmsSettings settings = copy_settings(self);
-  GST_OBJECT_LOCK(self);
-  self->p->delayed = settings.output_delay;
-  self->p->frame_duration = assumed_frame_duration;
-  GST_OBJECT_UNLOCK(self);
-  return self->p->stream.start(settings);
+void GstCrowdNmsImpl::close(GstCrowdNms* self, State& state) {
+  state.held.reset();
+  self->impl->stream.stop();
+}
+
+GstStructure* GstCrowdNmsImpl::stats_structure(GstCrowdNms* self) {
+  return self->impl->stream.stats(Base::copy_settings(self).params.method);
 }
 
 // In place, so the base class hands on what downstream proposes; what we read is added to it.
 static gboolean gst_crowd_nms_propose_allocation(GstBaseTransform* trans, GstQuery* decide, GstQuery* query) {
   GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->propose_allocation(trans, decide, query);
-  crowd::meta::advertise_candidates(query, GST_CROWD_NMS(trans)->p->stream.reads_device());
+  crowd::meta::advertise_candidates(query, GST_CROWD_NMS(trans)->impl->stream.reads_device());
   return TRUE;
 }
 
-// A frame that is held back is late by as long as the next one takes to come.
 static void gst_crowd_nms_add_latency(GstCrowdNms* self, GstQuery* query) {
   GST_OBJECT_LOCK(self);
-  const GstClockTime more = self->p->delayed ? self->p->frame_duration : 0;
+  const GstClockTime more = self->impl->latency;
   GST_OBJECT_UNLOCK(self);
   gboolean live = FALSE;
-  GstClockTime least = 0, most = GST_CLOCK_TIME_NONE;
-  gst_query_parse_latency(query, &live, &least, &most);
-  gst_query_set_latency(query, live, least + more, GST_CLOCK_TIME_IS_VALID(most) ? most + more : most);
+  GstClockTime min = 0, max = GST_CLOCK_TIME_NONE;
+  gst_query_parse_latency(query, &live, &min, &max);
+  gst_query_set_latency(query, live, min + more, GST_CLOCK_TIME_IS_VALID(max) ? max + more : max);
 }
 
 static gboolean gst_crowd_nms_query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
   auto* self = GST_CROWD_NMS(trans);
-  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && self->p->stream.answer(query))
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && self->impl->stream.answer(query))
     return TRUE;
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->query(trans, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
@@ -247,86 +258,35 @@ static gboolean gst_crowd_nms_query(GstBaseTransform* trans, GstPadDirection dir
 
 static void gst_crowd_nms_set_context(GstElement* element, GstContext* context) {
   auto* self = GST_CROWD_NMS(element);
-  self->p->stream.set_context(context, copy_settings(self).cuda_device_id);
+  self->impl->stream.set_context(context, Base::copy_settings(self).cuda_device_id);
   GST_ELEMENT_CLASS(gst_crowd_nms_parent_class)->set_context(element, context);
 }
 
-static void gst_crowd_nms_set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
-  auto* self = GST_CROWD_NMS(object);
-  if (id >= prop_stats) {
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-    return;
-  }
-  GST_OBJECT_LOCK(self);
-  crowd::set_nms_property(self->p->settings, id, value);
-  GST_OBJECT_UNLOCK(self);
-}
-
-static void gst_crowd_nms_get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
-  auto* self = GST_CROWD_NMS(object);
-  if (id == prop_stats)
-    g_value_take_boxed(value, self->p->stream.stats(copy_settings(self).params.method));
-  else if (id < prop_stats)
-    crowd::get_nms_property(copy_settings(self), id, value);
-  else
-    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
-}
-
-static void gst_crowd_nms_finalize(GObject* object) {
-  delete GST_CROWD_NMS(object)->p;
-  G_OBJECT_CLASS(gst_crowd_nms_parent_class)->finalize(object);
-}
-
-static void gst_crowd_nms_init(GstCrowdNms* self) {
-  auto* trans = GST_BASE_TRANSFORM(self);
-  self->p = new GstCrowdNmsPrivate(trans);
-  gst_base_transform_set_in_place(trans, TRUE);
-  gst_base_transform_set_passthrough(trans, FALSE);
-  gst_base_transform_set_qos_enabled(trans, FALSE);
-}
-
 static void gst_crowd_nms_class_init(GstCrowdNmsClass* klass) {
-  auto* object_class = G_OBJECT_CLASS(klass);
-  auto* element_class = GST_ELEMENT_CLASS(klass);
-  auto* trans_class = GST_BASE_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(gst_crowd_nms_debug, "crowdnms", 0, "clustering of detections");
+  Base::class_init(
+      klass, {.name = "Non-maximum suppression of detections",
+              .classification = "Filter/Analyzer/Video",
+              .description = "Clusters overlapping candidate boxes and leaves one box per object",
+              .stats = "Since the start: frames, frames-on-gpu, candidates, survivors, suppressed, invalid, "
+                       "below-threshold, overflow (candidates beyond max-candidates), clipped (survivors beyond "
+                       "max-detections), failures (frames whose candidates were lost on the way or could not be "
+                       "read); nms-time, of frames with candidates in system memory; device-frames, with candidates "
+                       "in CUDA memory, device-frames-timed of them, and device-time, of the timed ones; times in "
+                       "nanoseconds; last-* for the last frame; the backend it used (none, cpu, cuda) and the method"});
+  crowd::add_any_video_templates(klass);
 
-  object_class->set_property = gst_crowd_nms_set_property;
-  object_class->get_property = gst_crowd_nms_get_property;
-  object_class->finalize = gst_crowd_nms_finalize;
-  prop_stats = crowd::install_nms_properties(object_class);
-  g_object_class_install_property(
-      object_class, prop_stats,
-      g_param_spec_boxed("stats", "Statistics",
-                         "Since the start: frames, frames-on-gpu, candidates, survivors, suppressed, invalid, "
-                         "below-threshold, overflow (candidates beyond max-candidates), clipped (survivors beyond "
-                         "max-detections), failures (frames whose candidates were lost on the way or could not be "
-                         "read); nms-time, of frames with candidates in system memory; device-frames, with candidates "
-                         "in CUDA memory, device-frames-timed of them, and device-time, of the timed ones; times in "
-                         "nanoseconds; last-* for the last frame; the backend it used (none, cpu, cuda) and the method",
-                         GST_TYPE_STRUCTURE, GParamFlags(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS)));
-  crowd::mark_nms_enums_as_api();
-
-  static GstStaticPadTemplate sink =
-      GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw(ANY)"));
-  static GstStaticPadTemplate src =
-      GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS("video/x-raw(ANY)"));
-  gst_element_class_add_static_pad_template(element_class, &sink);
-  gst_element_class_add_static_pad_template(element_class, &src);
-  gst_element_class_set_static_metadata(element_class, "Non-maximum suppression of detections", "Filter/Analyzer/Video",
-                                        "Clusters overlapping candidate boxes and leaves one box per object",
-                                        "gst-crowd authors");
-  element_class->set_context = gst_crowd_nms_set_context;
-
-  trans_class->passthrough_on_same_caps = FALSE;
-  trans_class->before_transform = crowd::sync_controlled_properties;
+  GST_ELEMENT_CLASS(klass)->set_context = gst_crowd_nms_set_context;
+  auto* trans_class = GST_BASE_TRANSFORM_CLASS(klass);
   trans_class->transform_ip = gst_crowd_nms_transform_ip;
   trans_class->generate_output = gst_crowd_nms_generate_output;
   trans_class->sink_event = gst_crowd_nms_sink_event;
   trans_class->src_event = gst_crowd_nms_src_event;
   trans_class->set_caps = gst_crowd_nms_set_caps;
-  trans_class->start = gst_crowd_nms_start;
-  trans_class->stop = gst_crowd_nms_stop;
   trans_class->propose_allocation = gst_crowd_nms_propose_allocation;
   trans_class->query = gst_crowd_nms_query;
+}
+
+static void gst_crowd_nms_init(GstCrowdNms* self) {
+  Base::init(self);
 }

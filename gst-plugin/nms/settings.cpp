@@ -11,31 +11,10 @@ namespace crowd {
 
 namespace {
 
-enum Property : guint {
-  prop_0,
-  prop_method,
-  prop_iou_threshold,
-  prop_score_threshold,
-  prop_metric,
-  prop_comparator,
-  prop_pixel_offset,
-  prop_class_agnostic,
-  prop_max_candidates,
-  prop_max_detections,
-  prop_paper_k,
-  prop_paper_d_max,
-  prop_backend,
-  prop_cuda_device_id,
-  prop_meta_source,
-  prop_meta_output,
-  prop_mode,
-  prop_post_messages,
-  prop_output_delay,
-  prop_end
-};
+using Table = PropertyTable<NmsSettings>;
 
-constexpr guint most_candidates = 1u << 24;
-constexpr guint most_paper_d_max = 65536;
+constexpr guint candidates_limit = 1u << 24;
+constexpr guint paper_d_max_limit = 65536;
 
 constexpr GEnumValue method_values[] = {
     {CROWD_NMS_GREEDY, "exact: dies if a surviving better-ranked candidate overlaps it", "greedy"},
@@ -69,27 +48,27 @@ constexpr GEnumValue mode_values[] = {
     {0, nullptr, nullptr}};
 
 GType method_type() {
-  static const GType type = g_enum_register_static("GstCrowdNmsMethod", method_values);
+  static const GType type = register_enum("GstCrowdNmsMethod", method_values);
   return type;
 }
 
 GType metric_type() {
-  static const GType type = g_enum_register_static("GstCrowdNmsMetric", metric_values);
+  static const GType type = register_enum("GstCrowdNmsMetric", metric_values);
   return type;
 }
 
 GType comparator_type() {
-  static const GType type = g_enum_register_static("GstCrowdNmsComparator", comparator_values);
+  static const GType type = register_enum("GstCrowdNmsComparator", comparator_values);
   return type;
 }
 
 GType backend_type() {
-  static const GType type = g_enum_register_static("GstCrowdNmsBackend", backend_values);
+  static const GType type = register_enum("GstCrowdNmsBackend", backend_values);
   return type;
 }
 
 GType mode_type() {
-  static const GType type = g_enum_register_static("GstCrowdNmsMode", mode_values);
+  static const GType type = register_enum("GstCrowdNmsMode", mode_values);
   return type;
 }
 
@@ -115,7 +94,7 @@ GType register_kinds(const char* name, bool sources) {
   if (!sources)
     own.push_back({int(meta::KindId::all), "as each of the others", "all"});
   own.push_back({0, nullptr, nullptr});
-  return g_enum_register_static(name, own.data());
+  return register_enum(name, own.data());
 }
 
 GType source_type() {
@@ -128,247 +107,138 @@ GType output_type() {
   return type;
 }
 
-constexpr auto fixed = GParamFlags(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
-constexpr auto live =
-    GParamFlags(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING | GST_PARAM_CONTROLLABLE);
-
-void install_rule_properties(GObjectClass* object_class, const NmsSettings& defaults) {
+void add_rule_properties(Table& table, const NmsSettings& defaults) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const CrowdNmsParams& params = defaults.params;
-  g_object_class_install_property(
-      object_class, prop_method,
+  table.add(
       g_param_spec_enum("method", "Method",
                         "Who is suppressed. map-reduce keeps a subset of greedy's survivors; paper ignores metric, "
                         "comparator, pixel-offset, class-agnostic and score-threshold",
-                        method_type(), params.method, live));
-  g_object_class_install_property(
-      object_class, prop_iou_threshold,
+                        method_type(), params.method, controllable),
+      [](auto& s) -> auto& { return s.params.method; });
+  table.add(
       g_param_spec_double("iou-threshold", "Overlap threshold",
                           "Overlap of two boxes, as a ratio from 0 to 1 by metric, above which the worse-ranked one is "
                           "suppressed",
-                          0, 1, params.overlap_threshold, live));
-  g_object_class_install_property(
-      object_class, prop_score_threshold,
+                          0, 1, params.overlap_threshold, controllable),
+      [](auto& s) -> auto& { return s.params.overlap_threshold; });
+  table.add(
       g_param_spec_double(
           "score-threshold", "Score threshold",
           "Lowest score, in the detector's own unit, of a candidate that counts; -inf: every score does", -infinity,
-          infinity, defaults.score_threshold, live));
-  g_object_class_install_property(
-      object_class, prop_metric,
+          infinity, defaults.score_threshold, controllable),
+      [](const NmsSettings& s, GValue* value) { write_value(value, s.score_threshold); },
+      [](NmsSettings& s, const GValue* value) {
+        s.score_threshold = g_value_get_double(value);
+        s.params.score_threshold = float_not_below(s.score_threshold);
+      });
+  table.add(
       g_param_spec_enum("metric", "Overlap metric", "What the intersection of two boxes is divided by", metric_type(),
-                        params.metric, live));
-  g_object_class_install_property(
-      object_class, prop_comparator,
+                        params.metric, controllable),
+      [](auto& s) -> auto& { return s.params.metric; });
+  table.add(
       g_param_spec_enum("comparator", "Comparator", "Whether an overlap equal to iou-threshold suppresses",
-                        comparator_type(), params.comparator, live));
-  g_object_class_install_property(
-      object_class, prop_pixel_offset,
+                        comparator_type(), params.comparator, controllable),
+      [](auto& s) -> auto& { return s.params.comparator; });
+  table.add(
       g_param_spec_uint("pixel-offset", "Pixel offset",
                         "Added to widths and heights, in pixels: 0 for half-open boxes, 1 where the last pixel is "
                         "inclusive (older detectors)",
-                        0, 1, params.pixel_offset, live));
-  g_object_class_install_property(
-      object_class, prop_class_agnostic,
+                        0, 1, params.pixel_offset, controllable),
+      [](auto& s) -> auto& { return s.params.pixel_offset; });
+  table.add(
       g_param_spec_boolean("class-agnostic", "Class-agnostic",
                            "Let boxes suppress boxes of other classes too, instead of only those of their own",
-                           params.class_agnostic, live));
+                           params.class_agnostic, controllable),
+      [](const NmsSettings& s, GValue* value) { write_value(value, s.params.class_agnostic != 0); },
+      [](NmsSettings& s, const GValue* value) { s.params.class_agnostic = g_value_get_boolean(value); });
 }
 
-void install_limit_properties(GObjectClass* object_class, const NmsSettings& defaults) {
-  g_object_class_install_property(
-      object_class, prop_max_candidates,
+void add_limit_properties(Table& table, const NmsSettings& defaults) {
+  table.add(
       g_param_spec_uint(
           "max-candidates", "Most candidates",
           "Candidates of a frame that are looked at: the first in the order of the metadata, whatever their "
           "scores. Memory is set aside for them, about 100 bytes each. The rest is counted as overflow "
           "in stats",
-          1, most_candidates, defaults.max_candidates, live));
-  g_object_class_install_property(
-      object_class, prop_max_detections,
+          1, candidates_limit, defaults.max_candidates, controllable),
+      [](auto& s) -> auto& { return s.max_candidates; });
+  table.add(
       g_param_spec_uint("max-detections", "Most detections",
                         "Survivors of a frame that are kept, the best-ranked ones; 0: all. The rest is counted as "
                         "clipped in stats",
-                        0, G_MAXUINT, defaults.max_detections, live));
-  g_object_class_install_property(
-      object_class, prop_paper_k,
+                        0, G_MAXUINT, defaults.max_detections, controllable),
+      [](auto& s) -> auto& { return s.max_detections; });
+  table.add(
       g_param_spec_uint(
           "paper-k", "Partitions of the paper's rows",
           "Method paper only: k, the number of partitions of a row of matrix B; a divisor of paper-d-max. "
           "On the GPU paper-d-max / paper-k may be at most 1024",
-          1, most_paper_d_max, defaults.params.paper_k, live));
-  g_object_class_install_property(
-      object_class, prop_paper_d_max,
+          1, paper_d_max_limit, defaults.params.paper_k, controllable),
+      [](auto& s) -> auto& { return s.params.paper_k; });
+  table.add(
       g_param_spec_uint("paper-d-max", "Side of the paper's matrix",
                         "Method paper only: D_max, the number of slots for candidates. On the GPU matrix B takes "
                         "D_max * D_max bytes; 0: max-candidates rounded up to a multiple of paper-k",
-                        0, most_paper_d_max, defaults.params.paper_d_max, live));
+                        0, paper_d_max_limit, defaults.params.paper_d_max, controllable),
+      [](auto& s) -> auto& { return s.params.paper_d_max; });
 }
 
-void install_environment_properties(GObjectClass* object_class, const NmsSettings& defaults) {
-  g_object_class_install_property(
-      object_class, prop_backend,
+void add_environment_properties(Table& table, const NmsSettings& defaults) {
+  table.add(
       g_param_spec_enum("backend", "Backend", "What does the clustering; the survivors are the same. stats says which",
-                        backend_type(), int(defaults.backend), fixed));
-  g_object_class_install_property(
-      object_class, prop_cuda_device_id,
+                        backend_type(), int(defaults.backend), settable_before_start),
+      [](auto& s) -> auto& { return s.backend; });
+  table.add(
       g_param_spec_int("cuda-device-id", "CUDA device ID",
                        "Number of the GPU to use; -1: that of the neighbours, else the first", -1, G_MAXINT,
-                       defaults.cuda_device_id, fixed));
-  g_object_class_install_property(
-      object_class, prop_meta_source,
+                       defaults.cuda_device_id, settable_before_start),
+      [](auto& s) -> auto& { return s.cuda_device_id; });
+  table.add(
       g_param_spec_enum("meta-source", "Metadata read", "Which metadata of a frame holds the candidates", source_type(),
-                        int(defaults.source), live));
-  g_object_class_install_property(
-      object_class, prop_meta_output,
+                        int(defaults.source), controllable),
+      [](auto& s) -> auto& { return s.source; });
+  table.add(
       g_param_spec_enum("meta-output", "Metadata written",
                         "As which metadata survivors leave; regions that were candidates are edited in place",
-                        output_type(), int(defaults.output), live));
-  g_object_class_install_property(
-      object_class, prop_mode,
-      g_param_spec_enum("mode", "Mode", "What is left on the frame", mode_type(), int(defaults.mode), live));
-  g_object_class_install_property(
-      object_class, prop_post_messages,
+                        output_type(), int(defaults.output), controllable),
+      [](auto& s) -> auto& { return s.output; });
+  table.add(
+      g_param_spec_enum("mode", "Mode", "What is left on the frame", mode_type(), int(defaults.mode), controllable),
+      [](auto& s) -> auto& { return s.mode; });
+  table.add(
       g_param_spec_boolean("post-messages", "Post messages",
                            "Post an element message \"crowdnms\" on the bus for every frame: timestamp, stream-time, "
                            "running-time, duration and nms-time in nanoseconds, counts, backend, method, and whether "
                            "it was clustered in CUDA memory (on-device, nms-time is 0)",
-                           defaults.post_messages, live));
-  g_object_class_install_property(
-      object_class, prop_output_delay,
+                           defaults.post_messages, controllable),
+      [](auto& s) -> auto& { return s.post_messages; });
+  table.add(
       g_param_spec_uint(
           "output-delay", "Output delay",
           "Frames that are held back, 0 or 1: with 1 the GPU works on a frame while the host does what is "
           "left of the one before. Adds a frame of latency, 40 ms where the caps have no framerate, or 0/1",
-          0, 1, defaults.output_delay, fixed));
+          0, 1, defaults.output_delay, settable_before_start),
+      [](const NmsSettings& s, GValue* value) { write_value(value, guint{s.output_delay}); },
+      [](NmsSettings& s, const GValue* value) { s.output_delay = g_value_get_uint(value) > 0; });
 }
 
 }  // namespace
 
-guint install_nms_properties(GObjectClass* object_class) {
-  const NmsSettings defaults;
-  install_rule_properties(object_class, defaults);
-  install_limit_properties(object_class, defaults);
-  install_environment_properties(object_class, defaults);
-  return prop_end;
-}
-
-void set_nms_property(NmsSettings& settings, guint id, const GValue* value) {
-  CrowdNmsParams& params = settings.params;
-  switch (static_cast<Property>(id)) {
-    case prop_method:
-      params.method = static_cast<CrowdNmsMethod>(g_value_get_enum(value));
-      break;
-    case prop_iou_threshold:
-      params.overlap_threshold = g_value_get_double(value);
-      break;
-    case prop_score_threshold:
-      settings.score_threshold = g_value_get_double(value);
-      params.score_threshold = float_not_below(settings.score_threshold);
-      break;
-    case prop_metric:
-      params.metric = static_cast<CrowdNmsMetric>(g_value_get_enum(value));
-      break;
-    case prop_comparator:
-      params.comparator = static_cast<CrowdNmsComparator>(g_value_get_enum(value));
-      break;
-    case prop_pixel_offset:
-      params.pixel_offset = g_value_get_uint(value);
-      break;
-    case prop_class_agnostic:
-      params.class_agnostic = g_value_get_boolean(value);
-      break;
-    case prop_max_candidates:
-      settings.max_candidates = g_value_get_uint(value);
-      break;
-    case prop_max_detections:
-      settings.max_detections = g_value_get_uint(value);
-      break;
-    case prop_paper_k:
-      params.paper_k = g_value_get_uint(value);
-      break;
-    case prop_paper_d_max:
-      params.paper_d_max = g_value_get_uint(value);
-      break;
-    case prop_backend:
-      settings.backend = static_cast<BackendChoice>(g_value_get_enum(value));
-      break;
-    case prop_cuda_device_id:
-      settings.cuda_device_id = g_value_get_int(value);
-      break;
-    case prop_meta_source:
-      settings.source = static_cast<meta::KindId>(g_value_get_enum(value));
-      break;
-    case prop_meta_output:
-      settings.output = static_cast<meta::KindId>(g_value_get_enum(value));
-      break;
-    case prop_mode:
-      settings.mode = static_cast<meta::Mode>(g_value_get_enum(value));
-      break;
-    case prop_post_messages:
-      settings.post_messages = g_value_get_boolean(value);
-      break;
-    case prop_output_delay:
-      settings.output_delay = g_value_get_uint(value) > 0;
-      break;
-    case prop_0:
-    case prop_end:
-      g_assert_not_reached();
-  }
-}
-
-void get_nms_property(const NmsSettings& settings, guint id, GValue* value) {
-  const CrowdNmsParams& params = settings.params;
-  switch (static_cast<Property>(id)) {
-    case prop_method:
-      return g_value_set_enum(value, params.method);
-    case prop_iou_threshold:
-      return g_value_set_double(value, params.overlap_threshold);
-    case prop_score_threshold:
-      return g_value_set_double(value, settings.score_threshold);
-    case prop_metric:
-      return g_value_set_enum(value, params.metric);
-    case prop_comparator:
-      return g_value_set_enum(value, params.comparator);
-    case prop_pixel_offset:
-      return g_value_set_uint(value, params.pixel_offset);
-    case prop_class_agnostic:
-      return g_value_set_boolean(value, gboolean(params.class_agnostic));
-    case prop_max_candidates:
-      return g_value_set_uint(value, settings.max_candidates);
-    case prop_max_detections:
-      return g_value_set_uint(value, settings.max_detections);
-    case prop_paper_k:
-      return g_value_set_uint(value, params.paper_k);
-    case prop_paper_d_max:
-      return g_value_set_uint(value, params.paper_d_max);
-    case prop_backend:
-      return g_value_set_enum(value, int(settings.backend));
-    case prop_cuda_device_id:
-      return g_value_set_int(value, settings.cuda_device_id);
-    case prop_meta_source:
-      return g_value_set_enum(value, int(settings.source));
-    case prop_meta_output:
-      return g_value_set_enum(value, int(settings.output));
-    case prop_mode:
-      return g_value_set_enum(value, int(settings.mode));
-    case prop_post_messages:
-      return g_value_set_boolean(value, settings.post_messages);
-    case prop_output_delay:
-      return g_value_set_uint(value, settings.output_delay);
-    case prop_0:
-    case prop_end:
-      g_assert_not_reached();
-  }
+const PropertyTable<NmsSettings>& nms_properties() {
+  static const Table table = [] {
+    const NmsSettings defaults;
+    Table rows;
+    add_rule_properties(rows, defaults);
+    add_limit_properties(rows, defaults);
+    add_environment_properties(rows, defaults);
+    return rows;
+  }();
+  return table;
 }
 
 const char* method_nick(CrowdNmsMethod method) {
   return method_values[method].value_nick;
-}
-
-void mark_nms_enums_as_api() {
-  for (const GType type :
-       {method_type(), metric_type(), comparator_type(), backend_type(), mode_type(), source_type(), output_type()})
-    gst_type_mark_as_plugin_api(type, static_cast<GstPluginAPIFlags>(0));
 }
 
 }  // namespace crowd

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "base/properties.hpp"
 #include "meta/adapter.hpp"
 #include "nms/backends.hpp"
 
@@ -36,17 +37,9 @@ struct NmsSettings {
   bool post_messages = false;
 };
 
-/// The first property id that is the element's own.
-guint install_nms_properties(GObjectClass* object_class);
-
-/// The value has passed the property's range, which NaN never does.
-void set_nms_property(NmsSettings& settings, guint id, const GValue* value);
-void get_nms_property(const NmsSettings& settings, guint id, GValue* value);
+const PropertyTable<NmsSettings>& nms_properties();
 
 /// "greedy", "map-reduce" or "paper".
 const char* method_nick(CrowdNmsMethod method);
-
-/// For the plugin's documentation.
-void mark_nms_enums_as_api();
 
 }  // namespace crowd
