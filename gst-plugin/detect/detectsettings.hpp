@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "base/properties.hpp"
 #include "detect/windows.hpp"
 
 namespace crowd {
@@ -34,16 +35,6 @@ struct DetectSettings {
   PerFrame per_frame;
 };
 
-GType detector_type();
-GType fit_type();
-
-/** Installs them, with ids from 1 to last_detect_property. */
-void install_detect_properties(GObjectClass* object_class);
-
-constexpr guint last_detect_property = 12;
-
-/** Not thread-safe: hold the object's lock. */
-void set_detect_property(DetectSettings& settings, guint id, const GValue* value);
-void get_detect_property(const DetectSettings& settings, guint id, GValue* value);
+const PropertyTable<DetectSettings>& detect_properties();
 
 }  // namespace crowd

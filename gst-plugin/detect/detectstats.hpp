@@ -20,6 +20,4 @@ struct DetectStats {
   GstStructure* structure() const;
 };
 
-void install_detect_stats(GObjectClass* object_class, guint id);
-
 }  // namespace crowd

@@ -59,6 +59,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/element.hpp"
 #include "base/mappedframe.hpp"
 #include "base/shownpart.hpp"
 #include "base/transform.hpp"
@@ -83,8 +84,6 @@ using crowd::DeviceOutcome;
 using crowd::DeviceReport;
 
 namespace {
-
-constexpr guint PROP_STATS = crowd::last_detect_property + 1;
 
 /** What the last search found, which later frames of the interval share. */
 struct Found {
@@ -131,10 +130,11 @@ struct State {
 
 }  // namespace
 
-struct GstCrowdDetectImpl {
-  crowd::DetectSettings settings;
-  crowd::DetectStats stats;
-  std::unique_ptr<State> state;
+struct GstCrowdDetectImpl : crowd::ElementImpl<GstCrowdDetect, crowd::DetectSettings, crowd::DetectStats, State> {
+  static const crowd::PropertyTable<crowd::DetectSettings>& properties() {
+    return crowd::detect_properties();
+  }
+  static std::unique_ptr<State> open(GstCrowdDetect* self, const crowd::DetectSettings& settings);
 };
 
 struct _GstCrowdDetect {
@@ -145,13 +145,11 @@ struct _GstCrowdDetect {
 G_DEFINE_FINAL_TYPE(GstCrowdDetect, gst_crowd_detect, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(crowddetect, "crowddetect", GST_RANK_NONE, GST_TYPE_CROWD_DETECT)
 
-static gboolean gst_crowd_detect_start(GstBaseTransform* transform) {
-  auto* self = GST_CROWD_DETECT(transform);
-  GST_OBJECT_LOCK(self);
-  const crowd::Model model = self->impl->settings.model;
-  self->impl->stats = {};
-  GST_OBJECT_UNLOCK(self);
-  auto state = std::make_unique<State>(transform);
+using Base = crowd::ElementBase<GstCrowdDetect>;
+
+std::unique_ptr<State> GstCrowdDetectImpl::open(GstCrowdDetect* self, const crowd::DetectSettings& settings) {
+  const crowd::Model& model = settings.model;
+  auto state = std::make_unique<State>(GST_BASE_TRANSFORM(self));
   const bool people = model.detector == crowd::DETECTOR_PEOPLE;
   state->people = people;
   state->calibration = crowd::calibration_of(model.detector);
@@ -161,21 +159,15 @@ static gboolean gst_crowd_detect_start(GstBaseTransform* transform) {
                        "detector=face-lbp to run it, or leave cascade unset.",
                        model.cascade.c_str()),
                       (nullptr));
-    return FALSE;
+    return nullptr;
   }
   state->finder = people ? crowd::make_people_finder() : crowd::load_cascade(GST_ELEMENT(self), model);
   if (!state->finder)
-    return FALSE;
+    return nullptr;
   const char* label = !model.label.empty() ? model.label.c_str() : people ? "person" : "face";
   state->labels.reset(g_ptr_array_new_with_free_func(g_free));
   g_ptr_array_add(state->labels.get(), g_strdup(label));
-  self->impl->state = std::move(state);
-  return TRUE;
-}
-
-static gboolean gst_crowd_detect_stop(GstBaseTransform* transform) {
-  GST_CROWD_DETECT(transform)->impl->state.reset();
-  return TRUE;
+  return state;
 }
 
 static gboolean gst_crowd_detect_set_caps(GstBaseTransform* transform, GstCaps* caps, GstCaps*) {
@@ -316,58 +308,23 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
   return GST_FLOW_OK;
 }
 
-static void gst_crowd_detect_set_property(GObject* object, guint id, const GValue* value, GParamSpec*) {
-  auto* self = GST_CROWD_DETECT(object);
-  GST_OBJECT_LOCK(self);
-  crowd::set_detect_property(self->impl->settings, id, value);
-  GST_OBJECT_UNLOCK(self);
-}
-
-static void gst_crowd_detect_get_property(GObject* object, guint id, GValue* value, GParamSpec*) {
-  auto* self = GST_CROWD_DETECT(object);
-  GST_OBJECT_LOCK(self);
-  if (id == PROP_STATS)
-    g_value_take_boxed(value, self->impl->stats.structure());
-  else
-    crowd::get_detect_property(self->impl->settings, id, value);
-  GST_OBJECT_UNLOCK(self);
-}
-
-static void gst_crowd_detect_finalize(GObject* object) {
-  delete GST_CROWD_DETECT(object)->impl;
-  G_OBJECT_CLASS(gst_crowd_detect_parent_class)->finalize(object);
-}
-
 static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
-  auto* object_class = G_OBJECT_CLASS(klass);
-  auto* element_class = GST_ELEMENT_CLASS(klass);
-  auto* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   GST_DEBUG_CATEGORY_INIT(crowd_detect_debug, "crowddetect", 0, "candidates from OpenCV's detectors");
+  Base::class_init(
+      klass, {.name = "Crowd detector",
+              .classification = "Filter/Analyzer/Video",
+              .description = "Attaches the raw windows of OpenCV's people and face detectors as candidates",
+              .stats = "Since the start, all uint64: frames, searched (searches, failed ones included), candidates "
+                       "(handed on), overflow (candidates beyond max-candidates), failures (searches that could not "
+                       "be done, or could find nothing), search-time in nanoseconds"});
+  crowd::add_video_templates(GST_ELEMENT_CLASS(klass), GST_VIDEO_CAPS_MAKE(CROWD_LUMA_FORMATS));
 
-  object_class->set_property = gst_crowd_detect_set_property;
-  object_class->get_property = gst_crowd_detect_get_property;
-  object_class->finalize = gst_crowd_detect_finalize;
-  crowd::install_detect_properties(object_class);
-  crowd::install_detect_stats(object_class, PROP_STATS);
-
-  gst_element_class_set_static_metadata(element_class, "Crowd detector", "Filter/Analyzer/Video",
-                                        "Attaches the raw windows of OpenCV's people and face detectors as candidates",
-                                        "gst-crowd authors");
-  crowd::add_video_templates(element_class, GST_VIDEO_CAPS_MAKE(CROWD_LUMA_FORMATS));
-  gst_type_mark_as_plugin_api(crowd::detector_type(), static_cast<GstPluginAPIFlags>(0));
-  gst_type_mark_as_plugin_api(crowd::fit_type(), static_cast<GstPluginAPIFlags>(0));
-
-  transform_class->start = gst_crowd_detect_start;
-  transform_class->stop = gst_crowd_detect_stop;
+  auto* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   transform_class->set_caps = gst_crowd_detect_set_caps;
   transform_class->sink_event = gst_crowd_detect_sink_event;
-  transform_class->before_transform = crowd::sync_controlled_properties;
   transform_class->transform_ip = gst_crowd_detect_transform_ip;
-  transform_class->passthrough_on_same_caps = FALSE;
 }
 
 static void gst_crowd_detect_init(GstCrowdDetect* self) {
-  self->impl = new GstCrowdDetectImpl;
-  crowd::explain_refused_caps(GST_BASE_TRANSFORM(self));
-  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), FALSE);
+  Base::init(self);
 }
