@@ -118,6 +118,25 @@ TEST_P(properties, stats_are_named_after_the_element_and_count_alike) {
     EXPECT_TRUE(gst_structure_has_field_typed(stats.get(), field, G_TYPE_UINT64)) << field;
 }
 
+TEST_P(properties, stats_count_anew_at_each_start) {
+  const Ref<GstHarness> harness(gst_harness_new_with_element(element_.get(), "sink", "src"));
+  gst_harness_set_src_caps_str(harness.get(), video_caps(64, 48).c_str());
+  const auto frames = [this] {
+    GstStructure* structure = nullptr;
+    g_object_get(element_.get(), "stats", &structure, nullptr);
+    const Ref<GstStructure> stats(structure);
+    guint64 count = 99;
+    gst_structure_get_uint64(structure, "frames", &count);
+    return count;
+  };
+  const Ref<GstBuffer> frame(gst_harness_push_and_pull(harness.get(), make_frame(64, 48, 0).release()));
+  EXPECT_EQ(frames(), 1u);
+  gst_element_set_state(element_.get(), GST_STATE_READY);
+  EXPECT_EQ(frames(), 1u);
+  gst_element_set_state(element_.get(), GST_STATE_PLAYING);
+  EXPECT_EQ(frames(), 0u);
+}
+
 std::string name_of(const testing::TestParamInfo<Follower>& info) {
   std::string name = std::string(info.param.element) + "_" + info.param.property;
   std::replace(name.begin(), name.end(), '-', '_');
