@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // From a network's outputs to candidates, in the order of the batch and in it of the network's own (anchors, cells),
-// raw: no NMS. A candidate is what has a best class whose score is not below the threshold and which the filter lets
-// through; one with a score of NaN is handed on, for crowdnms to count as invalid.
+// raw: no NMS. A place gives one candidate at most, of its best class: the one whose value in the tensor is highest, of
+// equals the lowest class id; a value of NaN is above all. It is a candidate if its score is not below the threshold
+// and the filter lets its class through. So one with a score of NaN is handed on, for crowdnms to count as invalid;
+// where a network gives the class as a number that is none, the score is NaN and the class 0.
 #pragma once
 
 #include <cstdint>
