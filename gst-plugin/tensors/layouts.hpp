@@ -67,4 +67,8 @@ struct Planned {
 bool make_plan(const Description& description, const std::vector<TensorInfo>& outputs, int width, int height,
                Planned& planned, std::string& problem);
 
+/// Where the outputs of a batch are that the plan reads. False where they are not what the plan was made for, or of a
+/// smaller batch.
+bool take_outputs(const Planned& planned, std::span<const Tensor> outputs, std::size_t batch, OutputData& data);
+
 }  // namespace crowd::tensors
