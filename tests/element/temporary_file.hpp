@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
@@ -16,8 +17,10 @@ namespace crowd::test {
 
 /// One for each running test and ending.
 inline std::string temporary_path(const std::string& ending = "") {
-  return testing::TempDir() + "crowd-" + std::to_string(getpid()) + '-' +
-         testing::UnitTest::GetInstance()->current_test_info()->name() + ending;
+  std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+  // Tests with parameters have slashes in their names.
+  std::replace(test.begin(), test.end(), '/', '-');
+  return testing::TempDir() + "crowd-" + std::to_string(getpid()) + '-' + test + ending;
 }
 
 /// A file that is gone after the test.
