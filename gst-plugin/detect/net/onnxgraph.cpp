@@ -12,7 +12,7 @@ namespace crowd::net {
 namespace {
 
 // Fields of ONNX's messages.
-enum : std::uint32_t { model_graph = 7 };
+enum : std::uint32_t { model_graph = 7, model_operator_set = 8 };
 enum : std::uint32_t { graph_node = 1, graph_initializer = 5, graph_input = 11, graph_output = 12 };
 enum : std::uint32_t { node_op_type = 4 };
 enum : std::uint32_t { tensor_name = 8, tensor_data_location = 14 };
@@ -104,9 +104,12 @@ bool read_graph(std::string_view message, OnnxGraph& graph) {
 
 std::optional<OnnxGraph> read_onnx_graph(std::string_view model) {
   OnnxGraph graph;
-  const bool whole = each_field(
-      model, [&](const Field& field) { return field.number != model_graph || read_graph(field.bytes, graph); });
-  if (!whole || graph.operators.empty() || graph.inputs.empty() || graph.outputs.empty())
+  bool has_operator_set = false;
+  const bool whole = each_field(model, [&](const Field& field) {
+    has_operator_set |= field.number == model_operator_set;
+    return field.number != model_graph || read_graph(field.bytes, graph);
+  });
+  if (!whole || !has_operator_set || graph.operators.empty() || graph.inputs.empty() || graph.outputs.empty())
     return {};
   return graph;
 }
