@@ -13,11 +13,12 @@ enum class DeviceOutcome {
   dropped,        ///< this frame was not done as it should be, but the next one may be
   failed,         ///< CUDA failed
   out_of_memory,  ///< the device has no memory left
+  unusable,       ///< what the settings ask for cannot be had; the problem says what helps
 };
 
 /// Whether later frames fare no better, so that the stream has to end.
 constexpr bool is_fatal(DeviceOutcome outcome) {
-  return outcome == DeviceOutcome::failed || outcome == DeviceOutcome::out_of_memory;
+  return outcome != DeviceOutcome::done && outcome != DeviceOutcome::dropped;
 }
 
 struct DeviceReport {

@@ -78,8 +78,7 @@ inline void explain_refused_caps(GstBaseTransform* transform) {
                     nullptr);
 }
 
-/// Posts that the device has no memory left, or else that CUDA failed for good, and returns what to end the stream
-/// with.
+/// Posts why no further frame can be done on the device, and returns what to end the stream with.
 inline GstFlowReturn fail_for_gpu(GstBaseTransform* transform, DeviceOutcome outcome, const char* problem) {
   if (outcome == DeviceOutcome::out_of_memory)
     GST_ELEMENT_ERROR(transform, RESOURCE, NO_SPACE_LEFT,
@@ -87,6 +86,8 @@ inline GstFlowReturn fail_for_gpu(GstBaseTransform* transform, DeviceOutcome out
                        "smaller frames or fewer streams, or give other programs less of it.",
                        problem),
                       (nullptr));
+  else if (outcome == DeviceOutcome::unusable)
+    GST_ELEMENT_ERROR(transform, RESOURCE, SETTINGS, ("%s", problem), (nullptr));
   else
     GST_ELEMENT_ERROR(transform, RESOURCE, FAILED,
                       ("The GPU failed (%s). Restart the pipeline; if it fails again, the driver's log says why "

@@ -12,6 +12,8 @@
  * the cascade takes for faces in 10 frames of vtest.avi (96 and 403 others in all); both groups weigh the same. Even
  * odds at 4.1 and 2.2. A cascade of one's own has these, too, and needs others.
  *
+ * Scores of networks are taken as they are.
+ *
  * They say which of two detections is the surer one in a unit that people know; they are no promise for other cameras.
  */
 #pragma once
@@ -21,16 +23,20 @@
 
 namespace crowd {
 
-constexpr Calibration calibration_of(Detector detector) {
+constexpr Calibration calibration_of(DetectorKind detector) {
   switch (detector) {
     case DETECTOR_FACE_HAAR:
       return {0.99F, -4.1F};
     case DETECTOR_FACE_LBP:
       return {2.35F, -5.2F};
     case DETECTOR_PEOPLE:
+      return {2.5F, -1.25F};
+    case DETECTOR_PERSON_NET:
+    case DETECTOR_FACE_NET:
+    case DETECTOR_NETWORK:
       break;
   }
-  return {2.5F, -1.25F};
+  return {};
 }
 
 }  // namespace crowd

@@ -12,7 +12,7 @@ namespace crowd {
 namespace {
 
 // Where opencv-data lies: <data dir>/opencv4/haarcascades/..., the data dirs being XDG_DATA_DIRS and /usr/share.
-std::string default_cascade(Detector detector) {
+std::string default_cascade(DetectorKind detector) {
   const char* file = detector == DETECTOR_FACE_LBP ? "opencv4/lbpcascades/lbpcascade_frontalface.xml"
                                                    : "opencv4/haarcascades/haarcascade_frontalface_default.xml";
   for (const gchar* const* dir = g_get_system_data_dirs(); *dir; dir++) {

@@ -16,6 +16,9 @@ GType detector_type() {
       {DETECTOR_PEOPLE, "Standing people: HOG and the SVM built into OpenCV", "people"},
       {DETECTOR_FACE_HAAR, "Faces: cascade of Haar features", "face-haar"},
       {DETECTOR_FACE_LBP, "Faces: cascade of local binary patterns, quicker and less sure", "face-lbp"},
+      {DETECTOR_PERSON_NET, "People: network (SSDLite), its file from gst-crowd-fetch-model", "person-net"},
+      {DETECTOR_FACE_NET, "Faces: network (CenterFace), its file from gst-crowd-fetch-model", "face-net"},
+      {DETECTOR_NETWORK, "What the network of the properties model and model-info finds", "network"},
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCrowdDetectDetector", values);
@@ -32,6 +35,17 @@ GType fit_type() {
   return type;
 }
 
+GType engine_type() {
+  static const GEnumValue values[] = {
+      {ENGINE_AUTO, "The first of the others that is there and reads the model", "auto"},
+      {ENGINE_OPENCV, "OpenCV's dnn, on the CPU: ONNX and frozen SSD graphs of TensorFlow", "opencv"},
+      {ENGINE_ONNXRUNTIME, "ONNX Runtime, on the CPU or, for frames in CUDA memory, on the GPU: ONNX", "onnxruntime"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCrowdDetectEngine", values);
+  return type;
+}
+
 void add_model_properties(Table& table) {
   const Model defaults;
   table.add(
@@ -45,9 +59,73 @@ void add_model_properties(Table& table) {
                           nullptr, settable_before_start),
       [](auto& s) -> auto& { return s.model.cascade; });
   table.add(
-      g_param_spec_string("label", "Label", "Class name of the candidates; unset: person or face", nullptr,
+      g_param_spec_string("label", "Label",
+                          "Class name of the candidates of a detector with one class; unset: person or face", nullptr,
                           settable_before_start),
       [](auto& s) -> auto& { return s.model.label; });
+}
+
+void add_network_properties(Table& table) {
+  const Model defaults;
+  table.add(
+      g_param_spec_string("model", "Model",
+                          "networks: file of the model, .onnx or, for SSD, .pb; unset: the one that "
+                          "gst-crowd-fetch-model has put into the user's cache (detector=network has none)",
+                          nullptr, settable_before_start),
+      [](auto& s) -> auto& { return s.model.file; });
+  table.add(
+      g_param_spec_string("model-info", "Description of the model",
+                          "networks: what the model's tensors are, a file with the keys of GStreamer's .modelinfo or "
+                          "the name of one that is shipped; unset: the detector's, else MODEL.modelinfo",
+                          nullptr, settable_before_start),
+      [](auto& s) -> auto& { return s.model.description; });
+  table.add(
+      g_param_spec_string("label-file", "Label file",
+                          "networks: names of the classes, one a line; unset: what the description says", nullptr,
+                          settable_before_start),
+      [](auto& s) -> auto& { return s.model.label_file; });
+  table.add(
+      g_param_spec_string("class-filter", "Class filter",
+                          "networks: labels or numbers (from 0) of the classes to hand on, separated by commas; unset: "
+                          "all",
+                          nullptr, settable_before_start),
+      [](auto& s) -> auto& { return s.model.class_filter; });
+  table.add(
+      g_param_spec_enum("engine", "Engine", "networks: the library that runs the model", engine_type(), defaults.engine,
+                        settable_before_start),
+      [](auto& s) -> auto& { return s.model.engine; });
+  table.add(
+      g_param_spec_uint("threads", "Threads",
+                        "networks: threads of the CPU for a frame; 0: as many as the engine takes. OpenCV has one "
+                        "number for all that it does in a program",
+                        0, 1024, defaults.threads, settable_before_start),
+      [](auto& s) -> auto& { return s.model.threads; });
+}
+
+void add_tile_properties(Table& table) {
+  const PerFrame defaults;
+  table.add(
+      g_param_spec_double("score-threshold", "Score threshold",
+                          "networks: min score of a candidate, 0 to 1; lower ones are not handed on", 0, 1,
+                          defaults.score_threshold, controllable),
+      [](auto& s) -> auto& { return s.per_frame.score_threshold; });
+  table.add(
+      g_param_spec_string("tiles", "Tiles",
+                          "networks: COLUMNSxROWS, up to 8x8: the frame is searched in so many overlapping parts, and "
+                          "as a whole, which finds smaller objects and takes as many times as long",
+                          "1x1", settable_at_any_time),
+      [](const DetectSettings& s, GValue* value) { g_value_set_string(value, s.tiles.c_str()); },
+      [](DetectSettings& s, const GValue* value) {
+        s.tiles = text_of(value);
+        if (!net::parse_tiles(s.tiles, s.per_frame.tiles))
+          s.per_frame.tiles.columns = s.per_frame.tiles.rows = 0;
+      });
+  table.add(
+      g_param_spec_double("tile-overlap", "Tile overlap",
+                          "networks: what neighbouring tiles share, as a part of a tile's side. An object as large as "
+                          "that is whole in one of them",
+                          0, net::max_tile_overlap, defaults.tiles.overlap, controllable),
+      [](auto& s) -> auto& { return s.per_frame.tiles.overlap; });
 }
 
 void add_search_properties(Table& table) {
@@ -104,7 +182,7 @@ void add_output_properties(Table& table) {
   table.add(
       g_param_spec_uint(
           "max-candidates", "Most candidates",
-          "Most windows of a frame to hand on, the best-scored; the rest is counted as overflow in stats, and in "
+          "Most candidates of a frame to hand on, the best-scored; the rest is counted as overflow in stats, and in "
           "the meta's count",
           1, GST_CROWD_BOXES_MAX_CAPACITY, defaults.max_candidates, controllable),
       [](auto& s) -> auto& { return s.per_frame.max_candidates; });
@@ -123,6 +201,8 @@ const PropertyTable<DetectSettings>& detect_properties() {
     add_model_properties(rows);
     add_search_properties(rows);
     add_output_properties(rows);
+    add_network_properties(rows);
+    add_tile_properties(rows);
     return rows;
   }();
   return table;

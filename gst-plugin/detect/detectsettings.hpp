@@ -9,23 +9,41 @@
 #include <string>
 
 #include "base/properties.hpp"
-#include "detect/windows.hpp"
+#include "detect/net/tiles.hpp"
+#include "detect/search.hpp"
 
 namespace crowd {
 
-enum Detector { DETECTOR_PEOPLE, DETECTOR_FACE_HAAR, DETECTOR_FACE_LBP };
+/** Names of GstCrowdDetectDetector's values: rows of detectors.cpp. */
+enum DetectorKind {
+  DETECTOR_PEOPLE,
+  DETECTOR_FACE_HAAR,
+  DETECTOR_FACE_LBP,
+  DETECTOR_PERSON_NET,
+  DETECTOR_FACE_NET,
+  DETECTOR_NETWORK,
+};
 enum Fit { FIT_WINDOW, FIT_BODY };
+enum EngineChoice { ENGINE_AUTO, ENGINE_OPENCV, ENGINE_ONNXRUNTIME };
 
 /** What start() loads. */
 struct Model {
-  Detector detector = DETECTOR_PEOPLE;
+  DetectorKind detector = DETECTOR_PEOPLE;
   std::string cascade;
   std::string label;
+  std::string file;          ///< of a network
+  std::string description;   ///< of its tensors: a file, or the name of one that is shipped
+  std::string label_file;    ///< in place of the description's
+  std::string class_filter;  ///< labels or ids, separated by commas
+  EngineChoice engine = ENGINE_AUTO;
+  guint threads = 0;
 };
 
 /** What each buffer is searched with; may change while playing. */
 struct PerFrame {
   crowd::Search search;
+  double score_threshold = 0.1;
+  net::TileGrid tiles;  ///< of no columns where the property is no grid
   guint max_candidates = 4096;
   guint interval = 1;
 };
@@ -33,6 +51,7 @@ struct PerFrame {
 struct DetectSettings {
   Model model;
   PerFrame per_frame;
+  std::string tiles = "1x1";  ///< as it was set
 };
 
 const PropertyTable<DetectSettings>& detect_properties();

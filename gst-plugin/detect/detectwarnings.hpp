@@ -8,7 +8,6 @@
 #include <string>
 
 #include "base/runwarning.hpp"
-#include "detect/search.hpp"
 
 namespace crowd {
 
@@ -18,10 +17,10 @@ class DetectWarnings {
   /** Posts as `element`, which outlives it. */
   explicit DetectWarnings(gpointer element) : element_(element) {}
 
-  /** A search for people that takes far longer than it has to. */
-  void tell_stride(const Search& search);
-  /** What size_range_problem() says, unless that is nothing. */
-  void tell_size_range(const std::string& problem);
+  /** What Detector::slow_because() says, unless that is nothing. */
+  void tell_slow(const std::string& cause);
+  /** What Detector::vain_because() says, unless that is nothing. */
+  void tell_vain(const std::string& problem);
   /** Why a frame was not searched, and what helps; nothing if it was. */
   void tell_failure(const std::string& failure);
   /** `kept` candidates of `found` ones are handed on. */
@@ -31,7 +30,7 @@ class DetectWarnings {
 
  private:
   gpointer element_;
-  RunWarning stride_, size_range_, failure_, overflow_, replaced_;
+  RunWarning slow_, vain_, failure_, overflow_, replaced_;
 };
 
 }  // namespace crowd

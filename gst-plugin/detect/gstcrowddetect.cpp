@@ -53,27 +53,20 @@
 #include <algorithm>
 #include <memory>
 #include <new>
-#include <opencv2/core.hpp>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "base/element.hpp"
-#include "base/mappedframe.hpp"
-#include "base/shownpart.hpp"
+#include "base/keepbest.hpp"
 #include "base/transform.hpp"
-#include "detect/calibrations.hpp"
-#include "detect/cascade.hpp"
+#include "detect/detector.hpp"
 #include "detect/detectsettings.hpp"
 #include "detect/detectstats.hpp"
 #include "detect/detectwarnings.hpp"
-#include "detect/devicepeople.hpp"
 #include "detect/luma.hpp"
-#include "detect/sizerange.hpp"
-#include "detect/windows.hpp"
 #include "gpu/device.hpp"
-#include "gpu/parts.hpp"
 #include "lib/gstcrowdboxesplacement.hpp"
 #include "meta/candidatewriter.hpp"
 
@@ -98,31 +91,26 @@ std::pair<guint, guint> shown_corner(GstBuffer* buffer, const GstVideoInfo& info
   return {frame.x, frame.y};
 }
 
-void fill(const GstCrowdBoxesMap& to, const std::vector<crowd::Window>& windows, std::size_t n) {
+void fill(const GstCrowdBoxesMap& to, const std::vector<crowd::RawBox>& boxes, std::size_t n) {
   for (std::size_t i = 0; i < n; i++) {
-    to.boxes[i] = {windows[i].x1, windows[i].y1, windows[i].x2, windows[i].y2};
-    to.scores[i] = windows[i].score;
-    to.classes[i] = 0;
+    to.boxes[i] = {boxes[i].x1, boxes[i].y1, boxes[i].x2, boxes[i].y2};
+    to.scores[i] = boxes[i].score;
+    to.classes[i] = static_cast<gint32>(boxes[i].class_id);
   }
 }
 
-void no_windows(const GstCrowdBoxesMap&, std::size_t) {}
+void no_boxes(const GstCrowdBoxesMap&, std::size_t) {}
 
 /** Lives from start to stop. */
 struct State {
   explicit State(GstBaseTransform* element)
       : writer(GST_BASE_TRANSFORM_SRC_PAD(element)), warnings(GST_ELEMENT(element)) {}
 
-  std::unique_ptr<crowd::WindowFinder> finder;
-  std::unique_ptr<crowd::DevicePeople> device_people = crowd::make_device_part<crowd::DevicePeople>();
-  bool people = false;
-  crowd::Calibration calibration;
+  std::unique_ptr<crowd::Detector> detector;
   bool refused = false;
   bool on_device = false;  ///< frames are in CUDA memory
-  std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)> labels{nullptr, g_ptr_array_unref};
   GstVideoInfo info{};
-  cv::Mat grey;
-  std::vector<crowd::Window> windows;
+  std::vector<crowd::RawBox> boxes;
   Found found;
   crowd::CandidateWriter writer;
   crowd::DetectWarnings warnings;
@@ -148,43 +136,23 @@ GST_ELEMENT_REGISTER_DEFINE(crowddetect, "crowddetect", GST_RANK_NONE, GST_TYPE_
 using Base = crowd::ElementBase<GstCrowdDetect>;
 
 std::unique_ptr<State> GstCrowdDetectImpl::open(GstCrowdDetect* self, const crowd::DetectSettings& settings) {
-  const crowd::Model& model = settings.model;
   auto state = std::make_unique<State>(GST_BASE_TRANSFORM(self));
-  const bool people = model.detector == crowd::DETECTOR_PEOPLE;
-  state->people = people;
-  state->calibration = crowd::calibration_of(model.detector);
-  if (people && !model.cascade.empty()) {
-    GST_ELEMENT_ERROR(self, RESOURCE, SETTINGS,
-                      ("detector=people runs no cascade, and cascade is %s. Set detector=face-haar or "
-                       "detector=face-lbp to run it, or leave cascade unset.",
-                       model.cascade.c_str()),
-                      (nullptr));
-    return nullptr;
-  }
-  state->finder = people ? crowd::make_people_finder() : crowd::load_cascade(GST_ELEMENT(self), model);
-  if (!state->finder)
-    return nullptr;
-  const char* label = !model.label.empty() ? model.label.c_str() : people ? "person" : "face";
-  state->labels.reset(g_ptr_array_new_with_free_func(g_free));
-  g_ptr_array_add(state->labels.get(), g_strdup(label));
-  return state;
+  state->detector = crowd::make_detector(GST_ELEMENT(self), settings.model);
+  return state->detector ? std::move(state) : nullptr;
 }
 
 static gboolean gst_crowd_detect_set_caps(GstBaseTransform* transform, GstCaps* caps, GstCaps*) {
-  State& state = *GST_CROWD_DETECT(transform)->impl->state;
+  auto* self = GST_CROWD_DETECT(transform);
+  State& state = *self->impl->state;
   state.found = {};
   state.on_device = crowd::is_on_device(caps);
-  if (state.on_device && !state.people) {
-    // The caps come again with the next buffer.
-    if (!std::exchange(state.refused, true))
-      GST_ELEMENT_ERROR(
-          transform, STREAM, FORMAT,
-          ("Faces are searched for in system memory only, and these frames are in CUDA memory. Put cudadownload "
-           "before crowddetect, or set detector=people."),
-          (nullptr));
+  if (!gst_video_info_from_caps(&state.info, caps))
     return FALSE;
-  }
-  return gst_video_info_from_caps(&state.info, caps);
+  const std::string problem = state.detector->open(state.info, state.on_device, Base::copy_settings(self).per_frame);
+  // Caps that are refused come again with the next buffer.
+  if (!problem.empty() && !std::exchange(state.refused, true))
+    GST_ELEMENT_ERROR(self, STREAM, FORMAT, ("%s", problem.c_str()), (nullptr));
+  return problem.empty();
 }
 
 static gboolean gst_crowd_detect_sink_event(GstBaseTransform* transform, GstEvent* event) {
@@ -193,34 +161,10 @@ static gboolean gst_crowd_detect_sink_event(GstBaseTransform* transform, GstEven
   return GST_BASE_TRANSFORM_CLASS(gst_crowd_detect_parent_class)->sink_event(transform, event);
 }
 
-/** Fills state.windows; says why not if it cannot. */
-static std::string gst_crowd_detect_find(State& state, GstBuffer* buffer, const crowd::Search& search) {
-  state.windows.clear();
-  const crowd::MappedFrame frame(buffer, state.info, GST_MAP_READ);
-  if (!frame)
-    return crowd::mapping_problem(buffer, state.info);
-  const auto part = crowd::shown_part(*frame, state.info);
-  if (!part)
-    return crowd::part_is_missing;
-  try {
-    const cv::Mat luma = crowd::luma_of(*frame, state.grey);
-    // A matrix of its own: of a part of another one OpenCV's filters would look at the pixels beside it.
-    const cv::Mat shown(part->height, part->width, CV_8UC1, const_cast<uchar*>(luma.ptr(part->y, part->x)), luma.step);
-    state.finder->find(shown, search, state.windows);
-    return {};
-  } catch (const cv::Exception& exception) {
-    state.windows.clear();
-    return exception.err;
-  } catch (const std::exception& exception) {
-    state.windows.clear();
-    return exception.what();
-  }
-}
-
 static void gst_crowd_detect_count(GstCrowdDetect* self, std::size_t found, std::size_t kept, bool failure,
                                    gint64 begin) {
   const gint64 end = g_get_monotonic_time();
-  GST_LOG_OBJECT(self, "%zu windows in %" G_GINT64_FORMAT " us", found, end - begin);
+  GST_LOG_OBJECT(self, "%zu candidates in %" G_GINT64_FORMAT " us", found, end - begin);
   GST_OBJECT_LOCK(self);
   crowd::DetectStats& stats = self->impl->stats;
   stats.searched++;
@@ -237,12 +181,11 @@ static DeviceReport gst_crowd_detect_search_device(GstCrowdDetect* self, State& 
   const gint64 begin = g_get_monotonic_time();
   state.found = {};
   state.found.candidates.capacity = settings.max_candidates;
-  DeviceReport report = state.device_people->find(buffer, state.info, settings.search, settings.max_candidates,
-                                                  state.found.candidates.memory);
+  DeviceReport report = state.detector->find_on_device(buffer, state.info, settings, state.found.candidates.memory);
   gst_crowd_detect_count(self, 0, 0, in_vain || report.outcome != DeviceOutcome::done, begin);
   if (report.outcome == DeviceOutcome::dropped) {
     state.warnings.tell_failure(report.problem);
-    state.found.candidates = state.writer.write(nullptr, 0, no_windows, settings.max_candidates);
+    state.found.candidates = state.writer.write(nullptr, 0, no_boxes, settings.max_candidates);
   }
   return report;
 }
@@ -251,27 +194,28 @@ static DeviceReport gst_crowd_detect_search_device(GstCrowdDetect* self, State& 
 static void gst_crowd_detect_search_host(GstCrowdDetect* self, State& state, GstBuffer* buffer,
                                          const crowd::PerFrame& settings, bool in_vain) {
   const gint64 begin = g_get_monotonic_time();
-  const std::string failure = gst_crowd_detect_find(state, buffer, settings.search);
-  const std::size_t found = state.windows.size();
-  crowd::keep_best(state.windows, settings.max_candidates);
+  state.boxes.clear();
+  const std::string failure = state.detector->find(buffer, state.info, settings, state.boxes);
+  if (!failure.empty())
+    state.boxes.clear();
+  const std::size_t found = state.boxes.size();
+  crowd::keep_best(state.boxes, settings.max_candidates);
   state.found = {};
   // In system memory, as the frame is that was searched.
   state.found.candidates = state.writer.write(
-      nullptr, found, [&state](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, state.windows, n); },
+      nullptr, found, [&state](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, state.boxes, n); },
       settings.max_candidates);
-  gst_crowd_detect_count(self, found, state.windows.size(), in_vain || !failure.empty(), begin);
+  gst_crowd_detect_count(self, found, state.boxes.size(), in_vain || !failure.empty(), begin);
   state.warnings.tell_failure(failure);
-  state.warnings.tell_overflow(found, state.windows.size());
+  state.warnings.tell_overflow(found, state.boxes.size());
 }
 
-/** Where no window can be found, the frame is searched all the same: it gets its candidates, none, where others do. */
+/** Where nothing can be found, the frame is searched all the same: it gets its candidates, none, where others do. */
 static DeviceReport gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer,
                                             const crowd::PerFrame& settings) {
-  const cv::Size size(GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info));
-  if (state.people)
-    state.warnings.tell_stride(settings.search);
-  const std::string problem = crowd::size_range_problem(*state.finder, size, settings.search);
-  state.warnings.tell_size_range(problem);
+  state.warnings.tell_slow(state.detector->slow_because(settings));
+  const std::string problem = state.detector->vain_because(state.info, settings);
+  state.warnings.tell_vain(problem);
   if (state.on_device)
     return gst_crowd_detect_search_device(self, state, buffer, settings, !problem.empty());
   gst_crowd_detect_search_host(self, state, buffer, settings, !problem.empty());
@@ -303,8 +247,8 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
   crowd::CandidateWriter::attach(buffer, state.found.candidates,
                                  {.width = static_cast<guint>(GST_VIDEO_INFO_WIDTH(&state.info)),
                                   .height = static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&state.info)),
-                                  .labels = state.labels.get(),
-                                  .calibration = state.calibration});
+                                  .labels = state.detector->labels(),
+                                  .calibration = state.detector->calibration()});
   return GST_FLOW_OK;
 }
 

@@ -219,21 +219,4 @@ std::unique_ptr<WindowFinder> make_cascade_finder(const std::string& path) {
   return finder;
 }
 
-void keep_best(std::vector<Window>& windows, std::size_t capacity) {
-  if (windows.size() <= capacity)
-    return;
-  std::vector<std::size_t> order(windows.size());
-  for (std::size_t i = 0; i < order.size(); i++)
-    order[i] = i;
-  const auto better = [&windows](std::size_t a, std::size_t b) {
-    return std::tuple(-windows[a].score, a) < std::tuple(-windows[b].score, b);
-  };
-  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(capacity), order.end(), better);
-  order.resize(capacity);
-  std::sort(order.begin(), order.end());
-  for (std::size_t i = 0; i < capacity; i++)
-    windows[i] = windows[order[i]];
-  windows.resize(capacity);
-}
-
 }  // namespace crowd

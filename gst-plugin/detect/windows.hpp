@@ -49,7 +49,4 @@ std::unique_ptr<WindowFinder> make_people_finder();
 /** A Haar or LBP cascade from an XML file; null if OpenCV cannot read a cascade from it. */
 std::unique_ptr<WindowFinder> make_cascade_finder(const std::string& path);
 
-/** Keeps the `capacity` best-scored windows, in the order they had. */
-void keep_best(std::vector<Window>& windows, std::size_t capacity);
-
 }  // namespace crowd

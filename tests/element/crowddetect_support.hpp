@@ -76,7 +76,8 @@ inline Found read(GstBuffer* buffer) {
   found.capacity = meta->capacity;
   found.frame_width = meta->frame_width;
   found.frame_height = meta->frame_height;
-  found.label = static_cast<const char*>(g_ptr_array_index(meta->labels, 0));
+  if (meta->labels)
+    found.label = static_cast<const char*>(g_ptr_array_index(meta->labels, 0));
   for (guint i = 0; i < std::min(found.count, found.capacity); i++)
     found.candidates.push_back(
         {map.boxes[i].x1, map.boxes[i].y1, map.boxes[i].x2, map.boxes[i].y2, map.scores[i], map.classes[i]});

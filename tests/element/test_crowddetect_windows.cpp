@@ -10,6 +10,7 @@
 #include <opencv2/objdetect.hpp>
 #include <tuple>
 
+#include "base/keepbest.hpp"
 #include "detect/windows.hpp"
 #include "pictures.hpp"
 #include "support.hpp"

@@ -17,6 +17,7 @@
 
 #include "count_allocations.hpp"
 #include "detect/hog/hog.hpp"
+#include "base/keepbest.hpp"
 #include "detect/windows.hpp"
 #include "emulator.hpp"
 #include "pictures.hpp"

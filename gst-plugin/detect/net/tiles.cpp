@@ -77,6 +77,10 @@ std::string tiles_to_string(const TileGrid& grid) {
 
 std::optional<TilePlan> plan_tiles(Size picture, const TileGrid& grid, const tensors::Input& input,
                                    std::string& problem) {
+  if (grid.columns < 1 || grid.rows < 1) {
+    problem = "tiles is not COLUMNSxROWS of 1 to " + std::to_string(max_tiles) + " each; set it to, say, 3x3";
+    return std::nullopt;
+  }
   const double width = tile_side(picture.width, grid.columns, grid.overlap);
   const double height = tile_side(picture.height, grid.rows, grid.overlap);
   if (width < min_tile_side || height < min_tile_side) {

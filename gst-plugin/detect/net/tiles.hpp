@@ -37,7 +37,8 @@ struct TilePlan {
   std::vector<Crop> crops;  ///< tiles row by row, then the whole picture where there is more than one tile
 };
 
-/// How a picture is searched. Nothing, with the reason and remedy, where its tiles are below min_tile_side.
+/// How a picture is searched. Nothing, with the reason and remedy, where there is no grid, or its
+/// tiles are below min_tile_side.
 std::optional<TilePlan> plan_tiles(Size picture, const TileGrid& grid, const tensors::Input& input,
                                    std::string& problem);
 

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "detect/detector.hpp"
+#include "detect/netdetector.hpp"
+#include "detect/windowdetector.hpp"
+
+namespace crowd {
+
+Labels labels_of(const std::vector<std::string>& names) {
+  Labels labels(g_ptr_array_new_with_free_func(g_free), g_ptr_array_unref);
+  for (const std::string& name : names)
+    g_ptr_array_add(labels.get(), g_strdup(name.c_str()));
+  return labels;
+}
+
+std::unique_ptr<Detector> make_detector(GstElement* element, const Model& model) {
+  switch (model.detector) {
+    case DETECTOR_PEOPLE:
+      return make_people_detector(element, model);
+    case DETECTOR_FACE_HAAR:
+    case DETECTOR_FACE_LBP:
+      return make_face_detector(element, model);
+    case DETECTOR_PERSON_NET:
+      return make_net_detector(element, model, "person-net", "person");
+    case DETECTOR_FACE_NET:
+      return make_net_detector(element, model, "face-net", "face");
+    case DETECTOR_NETWORK:
+      return make_net_detector(element, model, nullptr, nullptr);
+  }
+  return nullptr;
+}
+
+}  // namespace crowd

@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "detect/net/devicenetwork.hpp"
+
+#include <vector>
+
+#include "detect/deviceframes.hpp"
+#include "detect/net/fill.hpp"
+#include "detect/net/frames.hpp"
+#include "gpu/cudamemory.hpp"
+#include "tensors/device_decoder.hpp"
+
+namespace crowd::net {
+
+namespace {
+
+template <typename Item>
+DeviceReport upload(cuda::DeviceMemory& memory, std::span<const Item> items) {
+  cudaError_t error = cuda::allocate(memory, items.size_bytes());
+  if (error == cudaSuccess)
+    error = cudaMemcpy(memory.get(), items.data(), items.size_bytes(), cudaMemcpyHostToDevice);
+  return error == cudaSuccess ? DeviceReport() : report_of("tiles of a network", error);
+}
+
+class CudaNetwork final : public DeviceNetwork {
+ public:
+  explicit CudaNetwork(const Choice& choice) : choice_(choice) {}
+
+  ~CudaNetwork() override {
+    frames_.leave([this] { release(); });
+  }
+
+  DeviceReport find(GstBuffer* buffer, const GstVideoInfo& info, const Settings& settings,
+                    MemoryRef& candidates) override {
+    return frames_.search(
+        buffer, info, settings.capacity, candidates, [this] { release(); },
+        [this](CUstream_st* stream) { return wait_on(stream); },
+        [&](const DeviceFrames::Work& work) { return search(work, settings); });
+  }
+
+ private:
+  // All that is in the context that is current.
+  void release() {
+    decoder_.reset();
+    engine_.reset();
+    crops_.reset();
+    placements_.reset();
+    classes_.reset();
+    done_.reset();
+    picture_ = {};
+  }
+
+  // What is done for a frame uses memory that the frame before, on another stream, may still be read from.
+  DeviceReport wait_on(CUstream_st* stream) {
+    if (!done_)
+      return {};
+    const cudaError_t error = cudaStreamWaitEvent(stream, done_.get(), 0);
+    return error == cudaSuccess ? DeviceReport() : report_of("a network's streams", error);
+  }
+
+  DeviceReport load();
+  DeviceReport prepare(Size picture, const Settings& settings);
+  DeviceReport search(const DeviceFrames::Work& work, const Settings& settings);
+
+  Choice choice_;
+  DeviceFrames frames_;
+  std::unique_ptr<DeviceEngine> engine_;
+  std::unique_ptr<tensors::DeviceDecoder> decoder_;
+  Size picture_;
+  TileGrid grid_;
+  TilePlan plan_;
+  cuda::DeviceMemory crops_, placements_, classes_;
+  cuda::Event done_;
+  std::vector<tensors::Tensor> outputs_;
+};
+
+DeviceReport CudaNetwork::load() {
+  int device = 0;
+  if (const cudaError_t error = cudaGetDevice(&device); error != cudaSuccess)
+    return report_of("a network's device", error);
+  std::string problem;
+  engine_ = open_device_engine(choice_, device, problem);
+  return engine_ ? DeviceReport() : DeviceReport{DeviceOutcome::unusable, problem};
+}
+
+DeviceReport CudaNetwork::prepare(Size picture, const Settings& settings) {
+  if (decoder_ && picture == picture_ && settings.tiles == grid_)
+    return {};
+  decoder_.reset();
+  std::string problem;
+  auto plan = plan_tiles(picture, settings.tiles, choice_.description.input, problem);
+  if (!plan)
+    return {DeviceOutcome::dropped, problem};
+  plan_ = std::move(*plan);
+  DeviceReport report;
+  if (!engine_ && (report = load()).outcome != DeviceOutcome::done)
+    return report;
+  std::vector<tensors::TensorInfo> outputs;
+  const auto batch = static_cast<unsigned>(plan_.crops.size());
+  if (report = engine_->prepare(static_cast<int>(batch), plan_.input.width, plan_.input.height, outputs);
+      report.outcome != DeviceOutcome::done)
+    return report;
+  std::vector<tensors::Placement> placements;
+  for (const Crop& crop : plan_.crops)
+    placements.push_back(crop.place);
+  if (report = upload<Crop>(crops_, plan_.crops); report.outcome != DeviceOutcome::done)
+    return report;
+  if (report = upload<tensors::Placement>(placements_, placements); report.outcome != DeviceOutcome::done)
+    return report;
+  if (report = upload<std::uint32_t>(classes_, settings.classes); report.outcome != DeviceOutcome::done)
+    return report;
+  if (const cudaError_t error = done_ ? cudaSuccess : cuda::allocate(done_); error != cudaSuccess)
+    return report_of("a network's event", error);
+  decoder_ =
+      tensors::DeviceDecoder::make(choice_.description, outputs, plan_.input.width, plan_.input.height, batch, report);
+  picture_ = picture;
+  grid_ = settings.tiles;
+  return report;
+}
+
+DeviceReport CudaNetwork::search(const DeviceFrames::Work& work, const Settings& settings) {
+  DeviceReport report = prepare({work.part.width, work.part.height}, settings);
+  if (report.outcome != DeviceOutcome::done)
+    return report;
+  const FillWork fill = {picture_of(work.frame, work.part),
+                         static_cast<const Crop*>(crops_.get()),
+                         static_cast<int>(plan_.crops.size()),
+                         encoding_of(choice_.description.input, plan_.input.width, plan_.input.height),
+                         choice_.description.input.tensor.type,
+                         engine_->input()};
+  if (const auto error = static_cast<cudaError_t>(fill_on_device(fill, work.stream)); error != cudaSuccess)
+    return report_of("a network's input", error);
+  if (report = engine_->enqueue(work.stream, outputs_); report.outcome != DeviceOutcome::done)
+    return report;
+  const tensors::DeviceDecodeSettings decode = {settings.score_threshold,
+                                                static_cast<const std::uint32_t*>(classes_.get()),
+                                                static_cast<std::uint32_t>(settings.classes.size())};
+  const tensors::DeviceCandidates out = {work.boxes.count, &work.boxes.boxes->x1, work.boxes.scores, work.boxes.classes,
+                                         work.capacity};
+  cudaError_t error =
+      decoder_->enqueue(outputs_, static_cast<const tensors::Placement*>(placements_.get()), decode, out, work.stream);
+  if (error == cudaSuccess)
+    error = cudaEventRecord(done_.get(), work.stream);
+  return error == cudaSuccess ? DeviceReport() : report_of("a network's outputs", error);
+}
+
+}  // namespace
+
+std::unique_ptr<DeviceNetwork> DeviceNetwork::make(const Choice& choice) {
+  return std::make_unique<CudaNetwork>(choice);
+}
+
+}  // namespace crowd::net
