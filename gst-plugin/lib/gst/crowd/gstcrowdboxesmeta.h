@@ -64,11 +64,10 @@
 #ifndef GST_CROWD_BOXES_META_H
 #define GST_CROWD_BOXES_META_H
 
+#include <gst/crowd/gstcrowdversion.h>
 #include <gst/gst.h>
 
 G_BEGIN_DECLS
-
-#define GST_CROWD_API __attribute__ ((visibility ("default")))
 
 /**
  * GstCrowdBoxesKind:
