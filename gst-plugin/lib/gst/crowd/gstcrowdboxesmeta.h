@@ -1,6 +1,9 @@
 /* SPDX-FileCopyrightText: gst-crowd authors
  * SPDX-License-Identifier: LGPL-2.1-or-later */
 
+#ifndef GST_CROWD_BOXES_META_H
+#define GST_CROWD_BOXES_META_H
+
 /**
  * SECTION:gstcrowdboxesmeta
  * @title: GstCrowdBoxesMeta
@@ -56,13 +59,12 @@
  * }
  * ]|
  *
+ * Other languages attach and read boxes by gstcrowdboxesbytes.h.
+ *
  * Structs keep their size: what is added takes the place of reserved fields.
  *
  * Since: 0.1
  */
-
-#ifndef GST_CROWD_BOXES_META_H
-#define GST_CROWD_BOXES_META_H
 
 #include <gst/crowd/gstcrowdversion.h>
 #include <gst/gst.h>
@@ -113,7 +115,7 @@ struct _GstCrowdBox {
 };
 
 /**
- * GstCrowdBoxesLayout:
+ * GstCrowdBoxesLayout: (skip)
  * @count: offset of the number of boxes, one guint32. Always 0. It may exceed the capacity: a detector that counts on
  *   a device need not clip it; readers take the first `capacity` boxes and count the rest as overflow
  * @candidates: offset of one guint32, survivors only: the number of candidates that they were chosen from
@@ -198,7 +200,7 @@ struct _GstCrowdBoxesMeta {
 };
 
 /**
- * GstCrowdBoxesMap:
+ * GstCrowdBoxesMap: (skip)
  *
  * Host view of a memory of boxes, between gst_crowd_boxes_map_memory() and gst_crowd_boxes_unmap().
  */
@@ -219,14 +221,19 @@ struct _GstCrowdBoxesMap {
 
 #define GST_CROWD_BOXES_META_API_TYPE (gst_crowd_boxes_meta_api_get_type ())
 #define GST_CROWD_BOXES_META_INFO (gst_crowd_boxes_meta_get_info ())
-/** Most boxes a memory may hold. */
+
+/**
+ * GST_CROWD_BOXES_MAX_CAPACITY:
+ *
+ * Most boxes a memory may hold.
+ */
 #define GST_CROWD_BOXES_MAX_CAPACITY (1u << 24)
 
 GST_CROWD_API GType gst_crowd_boxes_meta_api_get_type (void);
 GST_CROWD_API const GstMetaInfo *gst_crowd_boxes_meta_get_info (void);
 
 /**
- * gst_crowd_boxes_layout_init:
+ * gst_crowd_boxes_layout_init: (skip)
  * @layout: (out): where to put the offsets
  * @capacity: number of boxes, at most %GST_CROWD_BOXES_MAX_CAPACITY
  *
@@ -235,7 +242,7 @@ GST_CROWD_API const GstMetaInfo *gst_crowd_boxes_meta_get_info (void);
 GST_CROWD_API gboolean gst_crowd_boxes_layout_init (GstCrowdBoxesLayout *layout, guint capacity);
 
 /**
- * gst_crowd_boxes_memory_new:
+ * gst_crowd_boxes_memory_new: (skip)
  * @capacity: number of boxes
  *
  * Returns: (transfer full) (nullable): system memory with room for @capacity boxes and a count of 0, aligned to 256
@@ -244,7 +251,7 @@ GST_CROWD_API gboolean gst_crowd_boxes_layout_init (GstCrowdBoxesLayout *layout,
 GST_CROWD_API GstMemory *gst_crowd_boxes_memory_new (guint capacity);
 
 /**
- * gst_crowd_boxes_map_at:
+ * gst_crowd_boxes_map_at: (skip)
  * @map: (out): pointers behind @base
  * @base: where a memory in #GstCrowdBoxesLayout order begins, at a multiple of 4 bytes
  * @capacity: its capacity, at most %GST_CROWD_BOXES_MAX_CAPACITY
@@ -256,7 +263,7 @@ GST_CROWD_API GstMemory *gst_crowd_boxes_memory_new (guint capacity);
 GST_CROWD_API gboolean gst_crowd_boxes_map_at (GstCrowdBoxesMap *map, gpointer base, guint capacity);
 
 /**
- * gst_crowd_boxes_map_memory:
+ * gst_crowd_boxes_map_memory: (skip)
  * @map: (out): pointers into @memory
  * @memory: a memory in #GstCrowdBoxesLayout order
  * @capacity: its capacity
@@ -268,10 +275,15 @@ GST_CROWD_API gboolean gst_crowd_boxes_map_at (GstCrowdBoxesMap *map, gpointer b
  */
 GST_CROWD_API gboolean gst_crowd_boxes_map_memory (GstCrowdBoxesMap *map, GstMemory *memory, guint capacity,
     GstMapFlags flags);
+
+/**
+ * gst_crowd_boxes_unmap: (skip)
+ * @map: what gst_crowd_boxes_map_memory() mapped
+ */
 GST_CROWD_API void gst_crowd_boxes_unmap (GstCrowdBoxesMap *map);
 
 /**
- * gst_buffer_add_crowd_boxes_meta:
+ * gst_buffer_add_crowd_boxes_meta: (skip)
  * @buffer: a writable buffer
  * @memory: (transfer full): boxes in #GstCrowdBoxesLayout order
  * @capacity: most boxes @memory has room for
@@ -288,7 +300,7 @@ GST_CROWD_API GstCrowdBoxesMeta *gst_buffer_add_crowd_boxes_meta (GstBuffer *buf
     guint capacity, guint frame_width, guint frame_height, GPtrArray *labels);
 
 /**
- * gst_buffer_add_crowd_survivors_meta:
+ * gst_buffer_add_crowd_survivors_meta: (skip)
  * @buffer: a writable buffer
  * @memory: (transfer full): boxes in #GstCrowdBoxesLayout order
  * @capacity: number of boxes that @memory has room for
