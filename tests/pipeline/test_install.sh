@@ -16,10 +16,29 @@ install_it() {
 has_files() {
   local file
   for file in "$libraries"/{libcrowdnms.so,libgstcrowd-1.0.so,pkgconfig/crowd-nms.pc,pkgconfig/gstreamer-crowd-1.0.pc} \
-    "$plugins/libgstcrowd.so" "$prefix/include/crowd/nms.h" "$prefix/include/gstcrowd-1.0/gst/crowd/gstcrowdboxesmeta.h" \
+    "$plugins/libgstcrowd.so" "$prefix/include/crowd/nms.h" \
+    "$prefix"/include/gstcrowd-1.0/gst/crowd/gstcrowd{boxesbytes,boxesmeta,prelude,version}.h \
     "$prefix"/bin/gst-crowd-{launch,read-survivors,fetch-model} "$prefix/share/gst-crowd/pipelines/film.sh"; do
     [ -e "$file" ] || { echo "no $file"; return 1; }
   done
+}
+
+# speaks_python: this python3 has PyGObject and GStreamer's bindings. CI has to have them.
+speaks_python() {
+  [ "${CROWD_CI:-0}" = 1 ] && return
+  /usr/bin/python3 -c 'import gi; gi.require_version("Gst", "1.0"); from gi.repository import Gst' ||
+    { echo "no bindings of GStreamer for Python"; return 77; }
+}
+
+# What is found in its folder alone.
+typelib_works() {
+  local gir=$prefix/share/gir-1.0/GstCrowd-1.0.gir typelibs=$libraries/girepository-1.0
+  [ "${CROWD_CI:-0}" = 1 ] || [ -e "$gir" ] || { echo "this build has no introspection"; return 77; }
+  [ -e "$gir" ] && [ -e "$typelibs/GstCrowd-1.0.typelib" ] || { echo "no GIR or no typelib"; return 1; }
+  grep -q '<package name="gstreamer-crowd-1.0"/>' "$gir" || { echo "the GIR does not name the package"; return 1; }
+  speaks_python || return
+  env -u GST_PLUGIN_PATH_1_0 GI_TYPELIB_PATH="$typelibs" LD_LIBRARY_PATH="$libraries" /usr/bin/python3 typelib.py \
+    "$(pkg-config --modversion gstreamer-crowd-1.0)"
 }
 
 # Other packages have programs called launch or detector: all of ours begin with gst-crowd-.
@@ -81,7 +100,11 @@ int main(void) {
 }
 C
 cat >meta.c <<'C'
-#include <gst/crowd/gstcrowdboxesmeta.h>
+#include <gst/crowd/gstcrowdboxesbytes.h>
+
+#if !GST_CROWD_CHECK_VERSION(0, 1, 0)
+#error these headers are older than themselves
+#endif
 
 int main(void) {
   gst_init(NULL, NULL);
@@ -92,6 +115,19 @@ int main(void) {
   return status;
 }
 C
+
+cat >typelib.py <<'P'
+import sys
+import gi
+gi.require_version("GstCrowd", "1.0")
+from gi.repository import GLib, Gst, GstCrowd
+Gst.init(None)
+assert ".".join(map(str, GstCrowd.version())) == sys.argv[1], GstCrowd.version()
+assert (GstCrowd.VERSION_MAJOR, GstCrowd.VERSION_MINOR, GstCrowd.VERSION_MICRO) == tuple(GstCrowd.version())
+buffer, none = Gst.Buffer.new(), GLib.Bytes.new(b"")
+meta = GstCrowd.buffer_add_crowd_boxes_meta_from_bytes(buffer, none, none, None, None, 640, 480)
+assert meta.frame_width == 640, meta.frame_width
+P
 
 cat >cuda.c <<'C'
 #include <gst/crowd/gstcrowdcuda.h>
@@ -118,5 +154,6 @@ builds_on_the_device() {
   compiles cuda.c cuda gstreamer-crowd-cuda-1.0
 }
 check "a C program builds with gstreamer-crowd-cuda-1.0.pc and runs" builds_on_the_device
+check "the typelib is found and works from Python" typelib_works
 check "an installed pipeline runs" installed_pipeline
 finish
