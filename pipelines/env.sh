@@ -9,6 +9,9 @@ build=${CROWD_BUILD:-$pipelines/../build}
 if [ -x "$build/pipelines/gst-crowd-launch" ]; then
   PATH=$build/pipelines:$PATH
   export GST_PLUGIN_PATH=$build/gst-plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
+  # For programs in Python: the typelib, and the library that it names.
+  export GI_TYPELIB_PATH=$build/gst-plugin/lib${GI_TYPELIB_PATH:+:$GI_TYPELIB_PATH}
+  export LD_LIBRARY_PATH=$build/gst-plugin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 elif ! command -v gst-crowd-launch >/dev/null; then
   echo "gst-crowd-launch is neither built nor installed: pipelines/run does all it takes" >&2
   exit 1
@@ -28,4 +31,14 @@ skip() {
 
 need_gpu() {
   [ -e /dev/nvidiactl ] || [ "${CHECK:-0}" = 1 ] || skip "no NVIDIA GPU here"
+}
+
+# Debian's python3 has numpy, GStreamer's bindings and our typelib. CI has to have them, but for the typelib, which builds
+# with sanitizers lack.
+need_python() {
+  [ "${CROWD_CI:-0}" = 1 ] && [ -e "$build/gst-plugin/lib/GstCrowd-1.0.typelib" ] && return
+  /usr/bin/python3 -c 'import gi, numpy
+gi.require_versions({"Gst": "1.0", "GstVideo": "1.0", "GstCrowd": "1.0"})
+from gi.repository import Gst, GstCrowd
+Gst.Fraction(1, 2)' 2>/dev/null || skip "no python3-gi, python3-gst-1.0, python3-numpy or typelib of GstCrowd here"
 }
