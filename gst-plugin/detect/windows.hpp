@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/keepbest.hpp"
 #include "detect/search.hpp"
 
 namespace crowd {

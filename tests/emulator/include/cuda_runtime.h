@@ -20,6 +20,8 @@
 #define __noinline__
 #define __device__
 #define __global__
+// Of headers; derive.py sees to that of sources. Blocks run one after another.
+#define __shared__ static
 #define __launch_bounds__(...)
 
 using dim3 = crowd::emulator::Size;
@@ -191,6 +193,7 @@ constexpr auto max(A a, B b) {
 using cudaStream_t = struct CUstream_st*;
 enum cudaError_t {
   cudaSuccess,
+  cudaErrorInvalidValue,
   cudaErrorMemoryAllocation,
   cudaErrorNoDevice,
   cudaErrorInsufficientDriver,
