@@ -1,15 +1,14 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// One place of a network's outputs to a candidate: what host and device share, so that both give the same bits.
-// float32, each operation rounded once, but for exp(), which is exp_of() in double, rounded to float. C++17; to be
-// compiled without contraction.
+// One place of a network's outputs to a candidate: what host and device share, so that both give the same bits, those
+// of NaN aside. float32, each operation rounded once, but for exp(), which is exp_of() in double, rounded to float.
+// C++17; to be compiled without contraction.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "base/confidence.hpp"
 #include "base/host_device.hpp"
@@ -45,7 +44,7 @@ CROWD_HD inline float exp_float(float x) {
   if (is_nan(x))
     return x;
   if (x > overflows)
-    return std::numeric_limits<float>::infinity();
+    return INFINITY;
   return x < underflows ? 0.F : static_cast<float>(exp_of(static_cast<double>(x)));
 }
 
@@ -65,32 +64,51 @@ inline float surely_below(float threshold) {
   // What is less than an ulp below may round to the threshold.
   const auto wanted = static_cast<double>(std::nextafter(threshold, 0.F));
   if (!(wanted >= least))
-    return -std::numeric_limits<float>::infinity();
+    return -INFINITY;
   const double inside = wanted < most ? wanted : most;
   return static_cast<float>(std::log(inside / (1 - inside)) - margin);
+}
+
+CROWD_HD inline float as_float(float value) {
+  return value;
+}
+CROWD_HD inline float as_float(std::uint16_t half) {
+  return float_of_half(half);
 }
 
 /// Channel `channel` of a place. `at`: the element of channel 0.
 CROWD_HD inline float load(const Values& values, const OutputData& outputs, std::size_t at, std::uint32_t channel) {
   const void* data = outputs.data[values.output];
   const std::size_t element = at + static_cast<std::size_t>(channel) * values.channel;
-  return values.type == Type::float16 ? float_of_half(static_cast<const std::uint16_t*>(data)[element])
-                                      : static_cast<const float*>(data)[element];
+  return values.type == Type::float16 ? as_float(static_cast<const std::uint16_t*>(data)[element])
+                                      : as_float(static_cast<const float*>(data)[element]);
 }
 
 CROWD_HD inline std::size_t element_of(const Values& values, std::size_t input, std::uint32_t place) {
   return values.first + input * static_cast<std::size_t>(values.batch) + static_cast<std::size_t>(place) * values.place;
 }
 
-/// The class of the highest value, of equals the lowest; NaN is above all.
-CROWD_HD inline Scored best_class(const Plan& plan, const OutputData& outputs, std::size_t at) {
-  Scored best{load(plan.scores, outputs, at, 0), 0};
-  for (std::uint32_t i = 1; i < plan.classes && !is_nan(best.score); ++i) {
-    const float value = load(plan.scores, outputs, at, i);
-    if (!(value <= best.score))
+/// The class of the highest value, of equals the lowest; NaN is above all. Loads wait for nothing, so that many are
+/// under way at once.
+template <typename T>
+CROWD_HD inline Scored best_class(const T* values, std::size_t stride, std::uint32_t classes) {
+  Scored best{as_float(values[0]), 0};
+#if defined(__CUDA_ARCH__)
+#pragma unroll 8
+#endif
+  for (std::uint32_t i = 1; i < classes; ++i) {
+    const float value = as_float(values[i * stride]);
+    if (!(value <= best.score) && !is_nan(best.score))
       best = {value, i};
   }
   return best;
+}
+
+CROWD_HD inline Scored best_class(const Plan& plan, const OutputData& outputs, std::size_t at) {
+  const void* data = outputs.data[plan.scores.output];
+  return plan.scores.type == Type::float16
+             ? best_class(static_cast<const std::uint16_t*>(data) + at, plan.scores.channel, plan.classes)
+             : best_class(static_cast<const float*>(data) + at, plan.scores.channel, plan.classes);
 }
 
 /// Of a score and a class as numbers.
@@ -98,7 +116,7 @@ CROWD_HD inline Scored class_as_value(const Plan& plan, const OutputData& output
   const float score = load(plan.scores, outputs, at, 0);
   const float id = load(plan.scores, outputs, at, 1);
   if (!(id >= 0 && id < static_cast<float>(plan.classes)) || id != static_cast<float>(static_cast<std::uint32_t>(id)))
-    return {std::numeric_limits<float>::quiet_NaN(), 0};
+    return {NAN, 0};
   return {score, static_cast<std::uint32_t>(id)};
 }
 
