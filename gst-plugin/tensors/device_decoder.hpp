@@ -53,11 +53,11 @@ class DeviceDecoder {
   virtual std::size_t places() const = 0;
   virtual std::size_t device_bytes() const = 0;  ///< allocated
 
-  /// Enqueues on `stream` the decoding of a batch. `outputs`, in the order of make(), and the placement of each input,
-  /// `placements`, are in device memory. Neither allocates nor waits nor copies, and can be captured in a CUDA graph,
-  /// which then may be launched any number of times. cudaErrorInvalidValue where types or dims are not those of make()
-  /// but for the batch, or the batch is empty or above `max_batch`.
-  virtual cudaError_t enqueue(std::span<const Tensor> outputs, const Placement* placements,
+  /// Enqueues on `stream` the decoding of the first `batch` inputs of `outputs`, which are in the order of make().
+  /// placements[i] is of the i-th; they are in device memory, as the outputs are. Neither allocates nor waits nor
+  /// copies, and can be captured in a CUDA graph, which then may be launched any number of times. cudaErrorInvalidValue
+  /// where types or dims are not those of make() but for the batch, or the batch is empty or above `max_batch`.
+  virtual cudaError_t enqueue(std::span<const Tensor> outputs, unsigned batch, const Placement* placements,
                               const DeviceDecodeSettings& settings, const DeviceCandidates& out,
                               cudaStream_t stream) = 0;
 };
