@@ -1,78 +1,29 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the threads of a warp, a block or a cluster do together.
 
 #include "emulator.hpp"
 
-#include <ucontext.h>
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#endif
-
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <memory>
-#include <random>
-#include <vector>
+
+#include "blocks.hpp"
 
 namespace crowd::emulator {
 
+Thread* current = nullptr;
+Cluster* cluster = nullptr;
+
 namespace {
 
-constexpr std::size_t stack_bytes = 256 << 10;
-constexpr unsigned warp_size = 32;
+constexpr std::size_t shared_alignment = 16;
+constexpr std::byte unwritten{0xA5};
 
-/// A warp's operation in progress, and the values of the last one done.
-struct Warp {
-  Step step = Step::none;
-  unsigned mask = 0;
-  unsigned arrived = 0;
-  std::uint64_t done = 0;  ///< operations
-  std::array<std::uint64_t, warp_size> in{}, out{};
-};
-
-struct Block {
-  std::vector<std::byte> memory;
-  std::vector<Warp> warps;
-  unsigned running = 0;
-  unsigned arrived = 0;
-  std::uint64_t done = 0;  ///< barriers
-  bool any = false;
-  bool result = false;
-};
-
-struct Thread {
-  ucontext_t context;
-  Size index, block_index;
-  unsigned block;           ///< in the cluster
-  std::uint64_t phase = 0;  ///< of the cluster when it arrived
-  bool ready = true;
-  bool ended = false;
-};
-
-/// Blocks that run together.
-struct Cluster {
-  std::vector<Block> blocks;
-  std::vector<Thread> threads;
-  unsigned arrived = 0;
-  std::uint64_t phase = 0;
-};
-
-Cluster* cluster = nullptr;
-Thread* current = nullptr;
-ucontext_t scheduler;
-const std::function<void()>* entry = nullptr;
-std::mt19937_64 lots;
 Device used;
 
-[[noreturn]] void give_up(const char* reason) {
-  std::fprintf(stderr, "emulator: block %u of %u, thread %u: %s\n", blockIdx.x, gridDim.x, threadIdx.x, reason);
-  std::abort();
-}
-
 std::byte* aligned(std::vector<std::byte>& memory) {
-  constexpr std::size_t to = 16;
-  return memory.data() + (to - reinterpret_cast<std::uintptr_t>(memory.data()) % to) % to;
+  return memory.data() +
+         (shared_alignment - reinterpret_cast<std::uintptr_t>(memory.data()) % shared_alignment) % shared_alignment;
 }
 
 unsigned block_threads() {
@@ -87,7 +38,7 @@ Block& my_block() {
 void await(const std::uint64_t& counter, std::uint64_t before) {
   while (counter == before) {
     current->ready = false;
-    swapcontext(&current->context, &scheduler);
+    Fiber::pause();
   }
 }
 
@@ -107,89 +58,14 @@ void pass_barrier(unsigned number) {
   wake(static_cast<std::size_t>(number) * block_threads(), block_threads());
 }
 
-void run_thread() {
-  (*entry)();
-  current->ended = true;
-  current->ready = false;
-  --my_block().running;
-  pass_barrier(current->block);
-  swapcontext(&current->context, &scheduler);
-}
-
-void resume(Thread& thread) {
-  current = &thread;
-  threadIdx = thread.index;
-  blockIdx = thread.block_index;
-  swapcontext(&scheduler, &thread.context);
-}
-
-void start(Thread& thread, std::size_t number) {
-  static std::vector<std::unique_ptr<char[]>> stacks;
-  if (number >= stacks.size())
-    stacks.push_back(std::make_unique_for_overwrite<char[]>(stack_bytes));
-#if defined(__SANITIZE_ADDRESS__)
-  // The thread that had it before left without taking its marks along.
-  __asan_unpoison_memory_region(stacks[number].get(), stack_bytes);
-#endif
-  getcontext(&thread.context);
-  thread.context.uc_stack.ss_sp = stacks[number].get();
-  thread.context.uc_stack.ss_size = stack_bytes;
-  thread.context.uc_link = nullptr;
-  makecontext(&thread.context, run_thread, 0);
-}
-
-void run_cluster(const Launch& launch, unsigned first, unsigned y) {
-  Cluster blocks;
-  cluster = &blocks;
-  blocks.blocks.resize(launch.cluster);
-  const unsigned threads = block_threads();
-  blocks.threads.resize(static_cast<std::size_t>(launch.cluster) * threads);
-  for (Block& block : blocks.blocks) {
-    block.memory.assign(launch.shared_bytes + 16, std::byte{0xA5});
-    block.warps.resize((threads + warp_size - 1) / warp_size);
-    block.running = threads;
-  }
-  for (std::size_t t = 0; t < blocks.threads.size(); ++t) {
-    Thread& thread = blocks.threads[t];
-    const unsigned in_block = static_cast<unsigned>(t) % threads;
-    thread.block = static_cast<unsigned>(t) / threads;
-    thread.index = {in_block % launch.block.x, in_block / launch.block.x, 0};
-    thread.block_index = {first + thread.block, y, 0};
-    start(thread, t);
-  }
-  std::vector<Thread*> ready;
-  while (true) {
-    ready.clear();
-    bool all_ended = true;
-    for (Thread& thread : blocks.threads) {
-      all_ended &= thread.ended;
-      if (thread.ready)
-        ready.push_back(&thread);
-    }
-    if (all_ended)
-      break;
-    if (ready.empty())
-      give_up("every thread waits for another");
-    std::shuffle(ready.begin(), ready.end(), lots);
-    for (Thread* thread : ready)
-      resume(*thread);
-  }
-  cluster = nullptr;
-}
-
 }  // namespace
 
-void launch(const Launch& launch, const std::function<void()>& kernel) {
-  entry = &kernel;
-  gridDim = launch.grid;
-  blockDim = launch.block;
-  for (unsigned y = 0; y < launch.grid.y; ++y)
-    for (unsigned x = 0; x < launch.grid.x; x += launch.cluster)
-      run_cluster(launch, x, y);
-}
-
-void seed(std::uint64_t value) {
-  lots.seed(value);
+void end_thread() {
+  current->ended = true;
+  current->ready = false;
+  --cluster->running;
+  --my_block().running;
+  pass_barrier(current->block);
 }
 
 Device device() {
@@ -216,7 +92,7 @@ const std::array<std::uint64_t, 32>& exchange_words(Step step, unsigned mask, st
     ++warp.done;
     const std::size_t first =
         static_cast<std::size_t>(current->block) * block_threads() + threadIdx.x / warp_size * warp_size;
-    wake(first, warp_size);
+    wake(first, std::min<std::size_t>(warp_size, cluster->threads.size() - first));
   } else {
     const std::uint64_t before = warp.done;
     await(warp.done, before);
@@ -257,6 +133,16 @@ std::byte* shared_memory() {
 
 void* shared_of(unsigned block, const void* mine) {
   return aligned(cluster->blocks[block].memory) + (static_cast<const std::byte*>(mine) - shared_memory());
+}
+
+void* shared_variable(const void* key, std::size_t bytes) {
+  std::vector<SharedVariable>& variables = my_block().variables;
+  for (const SharedVariable& variable : variables)
+    if (variable.key == key)
+      return variable.memory.get();
+  variables.push_back({key, std::make_unique_for_overwrite<std::byte[]>(bytes)});
+  std::fill_n(variables.back().memory.get(), bytes, unwritten);
+  return variables.back().memory.get();
 }
 
 }  // namespace crowd::emulator

@@ -94,27 +94,28 @@ inline void __threadfence() {}
 
 // Threads run one at a time: a read-modify-write is atomic as it is.
 
+template <typename T, typename Make>
+T emulated_atomic(T* at, Make make) {
+  const T before = *at;
+  *at = make(before);
+  crowd::emulator::have_accessed();
+  return before;
+}
 template <typename T>
 T atomicAdd(T* at, T value) {
-  const T before = *at;
-  *at += value;
-  return before;
+  return emulated_atomic(at, [=](T before) { return static_cast<T>(before + value); });
 }
 template <typename T>
 T atomicMax(T* at, T value) {
-  const T before = *at;
-  *at = std::max(before, value);
-  return before;
+  return emulated_atomic(at, [=](T before) { return std::max(before, value); });
 }
 template <typename T>
 T atomicExch(T* at, T value) {
-  return std::exchange(*at, value);
+  return emulated_atomic(at, [=](T) { return value; });
 }
 template <typename T>
 T atomicOr(T* at, T value) {
-  const T before = *at;
-  *at |= value;
-  return before;
+  return emulated_atomic(at, [=](T before) { return static_cast<T>(before | value); });
 }
 
 inline int __popc(unsigned bits) {
