@@ -92,6 +92,14 @@ TEST_P(Emulated, agrees_on_large_frames) {
   }
 }
 
+// Windows of more places than a warp looks through again (tuning::staged_refill): candidates wait for whole blocks.
+TEST_P(Emulated, agrees_on_a_crowd_in_one_spot) {
+  CrowdNmsParams params = default_params();
+  params.method = method();
+  const Batch batch = Batch::of(crowd(4500, 4, 100, 100, 5));
+  expect_as_oracle(run_emulated, {"crowd in one spot", params, batch, {batch.capacity, true, true}});
+}
+
 TEST_P(Emulated, agrees_at_exact_ratios) {
   for_each_exact_ratio(method(), [&](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
