@@ -32,9 +32,8 @@ inline float float_above(double value) {
   return static_cast<double>(either) < value ? std::nextafter(either, 1.0f) : either;
 }
 
-/// Method paper keeps i if the ratio is below the threshold, so an equal ratio suppresses.
 inline OverlapRule overlap_rule(const CrowdNmsParams& params) {
-  const bool or_equal = params.method == CROWD_NMS_PAPER || params.comparator == CROWD_NMS_GREATER_EQUAL;
+  const bool or_equal = params.comparator == CROWD_NMS_GREATER_EQUAL;
   return {params.metric, or_equal,
           or_equal ? float_above(params.overlap_threshold) : float_below(params.overlap_threshold),
           static_cast<float>(params.pixel_offset)};

@@ -8,6 +8,11 @@
 
 namespace crowd {
 
+/// The params' threshold, rounded such that a ratio is below it as it is below the params' double.
+inline float paper_threshold(const CrowdNmsParams& params) {
+  return float_above(params.overlap_threshold);
+}
+
 /// B[i, j] once s_i < s_j: false means that j discards i. An empty j (x2 == x1) discards whatever it meets.
 CROWD_HD inline bool paper_keeps(const CrowdNmsBox& i, const CrowdNmsBox& j, float threshold) {
   const float ratio = intersection(i, j, 1.0f) / area(j, 1.0f);

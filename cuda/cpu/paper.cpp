@@ -32,7 +32,7 @@ bool survives(const Frame& frame, std::uint32_t i, float theta) {
 
 Outcome paper(const CrowdNmsParams& params, const Frame& frame, std::uint64_t d_max, const Scratch& scratch,
               std::uint32_t* representatives) {
-  const float theta = overlap_rule(params).threshold;
+  const float theta = paper_threshold(params);
   const bool unused_slots = frame.size() < d_max;
   std::uint32_t found = 0;
   for (std::uint32_t i = 0; i < frame.size(); ++i) {

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "core/overlap.hpp"
+#include "core/paper_rule.hpp"
 #include "exact_ratios.hpp"
 
 namespace crowd::test {
@@ -79,21 +80,20 @@ INSTANTIATE_TEST_SUITE_P(Method, Threshold, testing::Values(CROWD_NMS_GREEDY, CR
 
 TEST(Threshold, as_a_float_compares_as_the_double_does) {
   Dice dice(3);
-  CrowdNmsParams greater = default_params(), greater_equal = default_params(), paper = default_params();
+  CrowdNmsParams greater = default_params(), greater_equal = default_params();
   greater_equal.comparator = CROWD_NMS_GREATER_EQUAL;
-  paper.method = CROWD_NMS_PAPER;
   for (int i = 0; i < 100000; ++i) {
     // All magnitudes, subnormal floats and doubles that no float reaches included.
     const double threshold =
         std::ldexp(static_cast<double>(dice.bits() >> 11), -53 - static_cast<int>(dice.below(180)));
-    for (CrowdNmsParams* params : {&greater, &greater_equal, &paper})
+    for (CrowdNmsParams* params : {&greater, &greater_equal})
       params->overlap_threshold = threshold;
     const float nearest = static_cast<float>(threshold);
     for (const float ratio : {nearest, std::nextafter(nearest, 2.0f), std::nextafter(nearest, -1.0f), 0.0f, 1.0f}) {
       const double exact = ratio;
       ASSERT_EQ(ratio > overlap_rule(greater).threshold, exact > threshold) << ratio << " > " << threshold;
       ASSERT_EQ(ratio >= overlap_rule(greater_equal).threshold, exact >= threshold) << ratio << " >= " << threshold;
-      ASSERT_EQ(ratio < overlap_rule(paper).threshold, exact < threshold) << ratio << " < " << threshold;
+      ASSERT_EQ(ratio < paper_threshold(greater), exact < threshold) << ratio << " < " << threshold;
     }
   }
 }

@@ -93,7 +93,7 @@ void launch_representatives(const Call& call) {
     return;
   const std::uint32_t capacity = call.frames.capacity;
   launch_after(find_representatives, call, call.grid(ceil_div(capacity, tuning::warp_block / warp_size)),
-               tuning::warp_block, call.frames, call.scratch, call.rule().threshold, call.out.representatives);
+               tuning::warp_block, call.frames, call.scratch, paper_threshold(call.params), call.out.representatives);
   if (call.out.members && call.out.max_survivors)
     launch_after(write_members, call, call.grid(ceil_div(capacity, tuning::warp_block)), tuning::warp_block,
                  call.frames, call.scratch, call.out);

@@ -6,6 +6,7 @@
 
 #include "core/call.hpp"
 #include "core/carver.hpp"
+#include "core/order.hpp"
 #include "core/paper_rule.hpp"
 #include "kernels/frames.cuh"
 #include "kernels/launch.cuh"
@@ -82,7 +83,7 @@ void launch_paper(const Call& call, std::byte* scratch) {
                  call.scratch, slots, frame);
     call.note(cudaMemsetAsync(slots.b, 1, side * side, call.stream));
     launch_after(map, call, dim3(tiles, tiles), dim3(tuning::paper_tile, tuning::paper_tile), slots,
-                 call.rule().threshold);
+                 paper_threshold(call.params));
     launch_after(reduce, call, slots.d_max, slots.d_max / k, call.frames, call.scratch, slots, k, frame);
   }
 }
