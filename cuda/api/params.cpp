@@ -6,6 +6,7 @@
 
 #include "core/call.hpp"
 #include "core/failure.hpp"
+#include "core/metrics.hpp"
 
 using crowd::fail;
 
@@ -32,7 +33,7 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
   const auto& p = *params;
   if (crowd::raw(p.method) > CROWD_NMS_PAPER)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "method %u is not a CrowdNmsMethod", crowd::raw(p.method));
-  if (crowd::raw(p.metric) > CROWD_NMS_OVER_LOWER)
+  if (crowd::raw(p.metric) >= crowd::Metrics::size)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "metric %u is not a CrowdNmsMetric", crowd::raw(p.metric));
   if (crowd::raw(p.comparator) > CROWD_NMS_GREATER_EQUAL)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "comparator %u is not a CrowdNmsComparator", crowd::raw(p.comparator));

@@ -7,7 +7,8 @@
 
 #include <cmath>
 
-#include "core/order.hpp"
+#include "core/metrics.hpp"
+#include "core/minmax.hpp"
 #include "crowd/nms.h"
 
 namespace crowd {
@@ -39,14 +40,6 @@ inline OverlapRule overlap_rule(const CrowdNmsParams& params) {
           static_cast<float>(params.pixel_offset)};
 }
 
-CROWD_HD inline float smaller(float a, float b) {
-  return b < a ? b : a;
-}
-
-CROWD_HD inline float larger(float a, float b) {
-  return a < b ? b : a;
-}
-
 /// Finite and not empty. A NaN coordinate fails every comparison.
 CROWD_HD inline bool is_well_formed(const CrowdNmsBox& box, float offset) {
   constexpr float max_float = 3.402823466e+38f;
@@ -64,21 +57,6 @@ CROWD_HD inline float intersection(const CrowdNmsBox& a, const CrowdNmsBox& b, f
   const float w = larger(0.0f, smaller(a.x2, b.x2) - larger(a.x1, b.x1) + offset);
   const float h = larger(0.0f, smaller(a.y2, b.y2) - larger(a.y1, b.y1) + offset);
   return w * h;
-}
-
-/// The metric's denominator, from the areas of the better-ranked and the worse-ranked box.
-CROWD_HD inline float denominator(CrowdNmsMetric metric, float area_hi, float area_lo, float inter) {
-  switch (metric) {
-    case CROWD_NMS_IOS:
-      return smaller(area_hi, area_lo);
-    case CROWD_NMS_OVER_HIGHER:
-      return area_hi;
-    case CROWD_NMS_OVER_LOWER:
-      return area_lo;
-    case CROWD_NMS_IOU:
-      break;
-  }
-  return area_hi + area_lo - inter;
 }
 
 /// True if better-ranked `hi` overlaps worse-ranked `lo`, both well-formed. Classes and ranks are the caller's matter.

@@ -32,14 +32,6 @@ CROWD_INLINE Lanes common_height(const Probe& hi, const Boxes& lo, Lanes offset)
   return smaller(hi.y2, lanes(lo.y2)) - larger(hi.y1, lanes(lo.y1)) + offset;
 }
 
-CROWD_INLINE Lanes denominator(CrowdNmsMetric metric, Lanes area_hi, Lanes area_lo, Lanes inter) {
-  if (metric == CROWD_NMS_IOU)
-    return area_hi + area_lo - inter;
-  if (metric == CROWD_NMS_IOS)
-    return smaller(area_hi, area_lo);
-  return metric == CROWD_NMS_OVER_HIGHER ? area_hi : area_lo;
-}
-
 /// overlaps() of overlap.hpp, operation by operation: the slots of `lo` that `hi` overlaps.
 CROWD_INLINE unsigned overlapped(const Probe& hi, const Leaf& lo, const OverlapRule& rule) {
   const Lanes offset = all(rule.offset);

@@ -33,16 +33,18 @@ constexpr float min_threshold = 1e-5f;
 /// PairRule::pair_reach. IoU > t makes the intersection's extent more than t / (1 + t) of the sum of the extents. One
 /// half for rules that only imply that the boxes intersect.
 inline float pair_reach_of(const OverlapRule& rule) {
-  const float t = rule.threshold * (1.0f - 1e-5f);
-  if (rule.metric != CROWD_NMS_IOU || rule.threshold < min_threshold)
+  const float iou = min_iou(Metrics{}, rule.metric, rule.threshold);
+  const float t = iou * (1.0f - 1e-5f);
+  if (iou < min_threshold)
     return 0.5f;
   return 0.5f * (1.0f - t) / (1.0f + t);
 }
 
 /// PairRule::reach. IoU > t makes the larger extent less than 1 / t times the smaller. Infinite for other rules.
 inline float reach_of(const OverlapRule& rule) {
-  const float t = rule.threshold * (1.0f - 1e-5f);
-  if (rule.metric != CROWD_NMS_IOU || rule.threshold < min_threshold)
+  const float iou = min_iou(Metrics{}, rule.metric, rule.threshold);
+  const float t = iou * (1.0f - 1e-5f);
+  if (iou < min_threshold)
     return INFINITY;
   return 0.5f * (1.0f - t) / t;
 }

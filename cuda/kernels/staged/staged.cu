@@ -15,9 +15,8 @@ namespace {
 
 // IoU > t gives inter > t / (1 + t) * (sum of areas); the guard covers rounding. 0 for other rules.
 float min_part(const OverlapRule& rule) {
-  if (rule.metric != CROWD_NMS_IOU || rule.threshold < tiny_area)
-    return 0;
-  return rule.threshold / (1 + rule.threshold) * (1 - 4 * guard);
+  const float iou = min_iou(Metrics{}, rule.metric, rule.threshold);
+  return iou < tiny_area ? 0 : iou / (1 + iou) * (1 - 4 * guard);
 }
 
 }  // namespace
