@@ -17,6 +17,7 @@
 #include "api/device_session.hpp"
 #include "core/carver.hpp"
 #include "core/failure.hpp"
+#include "core/methods.hpp"
 
 namespace crowd {
 
@@ -106,19 +107,6 @@ class DeviceSession final : public Session {
   std::size_t workspace_bytes_ = 0;
 };
 
-// Enough for every method that the session may be asked for; 0 when even greedy is refused.
-std::size_t needed_workspace(const CrowdNmsParams* params, std::uint32_t frames, std::uint32_t capacity) {
-  CrowdNmsParams p;
-  crowd_nms_params_init(&p);
-  std::size_t bytes = crowd_nms_cuda_workspace_bytes(&p, frames, capacity);
-  if (bytes && params) {
-    p = *params;
-    p.method = CROWD_NMS_PAPER;
-    bytes = std::max(bytes, crowd_nms_cuda_workspace_bytes(&p, frames, capacity));
-  }
-  return bytes;
-}
-
 template <typename Owner>
 CrowdNmsStatus reserve(Owner& owner, std::size_t bytes, const char* what) {
   const cudaError_t error = cuda::allocate(owner, bytes);
@@ -127,7 +115,7 @@ CrowdNmsStatus reserve(Owner& owner, std::size_t bytes, const char* what) {
 
 CrowdNmsStatus DeviceSession::allocate(const CrowdNmsParams* params, std::uint32_t frames,
                                        std::uint32_t capacity) noexcept {
-  workspace_bytes_ = needed_workspace(params, frames, capacity);
+  workspace_bytes_ = session_bytes(CROWD_NMS_BACKEND_CUDA, params, frames, capacity);
   if (!workspace_bytes_ && frames && capacity)
     return CROWD_NMS_UNSUPPORTED;  // the reason is in the last error
   if (const cudaError_t error = cuda::allocate(stream_))
@@ -220,8 +208,8 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
 
   // The caller may offer more room than there are candidates; the session's own room is the capacity.
   const std::uint32_t room = std::min(survivors.max_survivors, candidates.capacity);
-  // D_max of method paper follows the capacity, and D_max shapes its result.
-  const std::uint32_t fullest = params.method == CROWD_NMS_PAPER ? candidates.capacity : most_used(candidates);
+  // D_max follows the capacity, and shapes the result.
+  const std::uint32_t fullest = reads_d_max(params) ? candidates.capacity : most_used(candidates);
   Carver carver(outputs_.get(), alignment);
   const Outputs outputs =
       take_outputs(carver, static_cast<std::size_t>(candidates.frames) * candidates.capacity, candidates.frames);

@@ -4,6 +4,7 @@
 // What is behind a CrowdNmsSession.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -14,10 +15,14 @@ namespace crowd {
 class Session {
  public:
   virtual ~Session() = default;
-  /// Arguments have passed check_call() and fit the session.
+  /// Arguments have passed check_call() and fit the session, which has the method.
   virtual CrowdNmsStatus run(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
                              const CrowdNmsSurvivors& survivors) noexcept = 0;
 };
+
+/// Enough for every method that a session made with these params, which may be null, can be asked for.
+std::size_t session_bytes(CrowdNmsBackend backend, const CrowdNmsParams* params, std::uint32_t frames,
+                          std::uint32_t capacity);
 
 /// The CUDA one, in the current context. `params` may be null.
 CrowdNmsStatus make_device_session(const CrowdNmsParams* params, std::uint32_t frames, std::uint32_t capacity,

@@ -6,9 +6,23 @@
 
 #include "core/call.hpp"
 #include "core/failure.hpp"
+#include "core/methods.hpp"
 #include "core/metrics.hpp"
 
 using crowd::fail;
+
+namespace {
+
+CrowdNmsStatus check_d_max(const CrowdNmsParams& p) {
+  if (p.paper_d_max > crowd::paper_d_max_limit)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "paper_d_max is %u, must be at most %u", p.paper_d_max,
+                crowd::paper_d_max_limit);
+  if (!p.paper_k || (p.paper_d_max && p.paper_d_max % p.paper_k))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "paper_k is %u, must divide paper_d_max (%u)", p.paper_k, p.paper_d_max);
+  return CROWD_NMS_OK;
+}
+
+}  // namespace
 
 void crowd_nms_params_init(CrowdNmsParams* params) {
   if (!params)
@@ -31,7 +45,7 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
   if (!params)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "params must not be NULL: start from crowd_nms_params_init()");
   const auto& p = *params;
-  if (crowd::raw(p.method) > CROWD_NMS_PAPER)
+  if (crowd::raw(p.method) >= crowd::Methods::size)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "method %u is not a CrowdNmsMethod", crowd::raw(p.method));
   if (crowd::raw(p.metric) >= crowd::Metrics::size)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "metric %u is not a CrowdNmsMetric", crowd::raw(p.metric));
@@ -46,14 +60,7 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
                 p.class_agnostic);
   if (!crowd::all_zero(p.reserved))
     return fail(CROWD_NMS_INVALID_ARGUMENT, crowd::reserved_is_set, "params");
-  if (p.method != CROWD_NMS_PAPER)
-    return CROWD_NMS_OK;
-  if (p.paper_d_max > crowd::paper_d_max_limit)
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "paper_d_max is %u, must be at most %u", p.paper_d_max,
-                crowd::paper_d_max_limit);
-  if (!p.paper_k || (p.paper_d_max && p.paper_d_max % p.paper_k))
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "paper_k is %u, must divide paper_d_max (%u)", p.paper_k, p.paper_d_max);
-  return CROWD_NMS_OK;
+  return crowd::reads_d_max(p) ? check_d_max(p) : CROWD_NMS_OK;
 }
 
 const char* crowd_nms_status_text(CrowdNmsStatus status) {

@@ -9,6 +9,7 @@
 #include "api/device_session.hpp"
 #include "core/call.hpp"
 #include "core/failure.hpp"
+#include "core/methods.hpp"
 
 namespace crowd {
 
@@ -37,27 +38,10 @@ class HostSession final : public Session {
   std::size_t bytes_;
 };
 
-// Enough for every method that the session may be asked for.
-std::size_t host_bytes(const CrowdNmsParams* params, std::uint32_t frames, std::uint32_t capacity) {
-  CrowdNmsParams p;
-  crowd_nms_params_init(&p);
-  std::size_t bytes = 0;
-  for (const auto method : {CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE}) {
-    p.method = method;
-    bytes = std::max(bytes, crowd_nms_cpu_workspace_bytes(&p, frames, capacity));
-  }
-  if (params) {
-    p = *params;
-    p.method = CROWD_NMS_PAPER;
-    bytes = std::max(bytes, crowd_nms_cpu_workspace_bytes(&p, frames, capacity));
-  }
-  return bytes;
-}
-
 CrowdNmsStatus make_host_session(const CrowdNmsParams* params, std::uint32_t frames, std::uint32_t capacity,
                                  std::unique_ptr<Session>& session) noexcept {
-  const std::size_t bytes =
-      (host_bytes(params, frames, capacity) + host_alignment - 1) / host_alignment * host_alignment;
+  const std::size_t needed = session_bytes(CROWD_NMS_BACKEND_CPU, params, frames, capacity);
+  const std::size_t bytes = (needed + host_alignment - 1) / host_alignment * host_alignment;
   std::unique_ptr<void, Free> workspace(std::aligned_alloc(host_alignment, std::max(bytes, host_alignment)));
   if (workspace)
     session.reset(new (std::nothrow) HostSession(std::move(workspace), bytes));
@@ -68,48 +52,84 @@ CrowdNmsStatus make_host_session(const CrowdNmsParams* params, std::uint32_t fra
 
 }  // namespace
 
+namespace {
+
+bool has(CrowdNmsBackend backend, CrowdNmsMethod method) {
+  return info_of(method).backends & 1u << backend;
+}
+
+std::size_t workspace_bytes(CrowdNmsBackend backend, const CrowdNmsParams& params, std::uint32_t frames,
+                            std::uint32_t capacity) {
+  return backend == CROWD_NMS_BACKEND_CUDA ? crowd_nms_cuda_workspace_bytes(&params, frames, capacity)
+                                           : crowd_nms_cpu_workspace_bytes(&params, frames, capacity);
+}
+
+}  // namespace
+
+std::size_t session_bytes(CrowdNmsBackend backend, const CrowdNmsParams* params, std::uint32_t frames,
+                          std::uint32_t capacity) {
+  std::size_t bytes = 0;
+  for (std::uint32_t method = 0; method < Methods::size; ++method) {
+    CrowdNmsParams p;
+    crowd_nms_params_init(&p);
+    p.method = static_cast<CrowdNmsMethod>(method);
+    if (!has(backend, p.method) || (reads_d_max(p) && !params))
+      continue;
+    if (reads_d_max(p)) {
+      p.paper_d_max = params->paper_d_max;
+      p.paper_k = params->paper_k;
+    }
+    bytes = std::max(bytes, workspace_bytes(backend, p, frames, capacity));
+  }
+  return bytes;
+}
+
 }  // namespace crowd
 
 struct CrowdNmsSession {
+  CrowdNmsBackend kind;
   std::unique_ptr<crowd::Session> backend;
   std::uint32_t frames;
   std::uint32_t capacity;
-  std::uint64_t paper_side;  ///< largest matrix B that there is room for; 0: not made for method paper
+  std::uint64_t paper_side;  ///< largest D_max that there is room for; 0: not made for methods that read it
 };
 
 namespace crowd {
 
 namespace {
 
-// The side of the matrix B that a session with these params has room for. 0 if method paper is not available: the
+// The D_max that a session with these params has room for. 0 if no method that reads paper_d_max is available: the
 // reason is in the last error, if there are params.
 std::uint64_t room_for_paper(CrowdNmsBackend backend, const CrowdNmsParams* params, std::uint32_t frames,
                              std::uint32_t capacity) {
   if (!params)
     return 0;
   CrowdNmsParams p = *params;
-  p.method = CROWD_NMS_PAPER;
-  const auto query = backend == CROWD_NMS_BACKEND_CUDA ? crowd_nms_cuda_workspace_bytes : crowd_nms_cpu_workspace_bytes;
-  return query(&p, frames, capacity) ? paper_side(p, capacity) : 0;
+  for (std::uint32_t method = 0; method < Methods::size; ++method) {
+    p.method = static_cast<CrowdNmsMethod>(method);
+    if (has(backend, p.method) && reads_d_max(p) && workspace_bytes(backend, p, frames, capacity))
+      return paper_side(p, capacity);
+  }
+  return 0;
 }
 
 CrowdNmsStatus check_room_for_paper(const CrowdNmsSession& session, const CrowdNmsParams& params,
                                     std::uint32_t capacity) {
-  if (params.method != CROWD_NMS_PAPER)
+  if (!reads_d_max(params))
     return CROWD_NMS_OK;
   const std::uint64_t side = paper_side(params, capacity);
   if (side <= session.paper_side)
     return CROWD_NMS_OK;
   if (!session.paper_side)
     return fail(CROWD_NMS_INVALID_ARGUMENT,
-                "this session was not made for method paper: give crowd_nms_session_new() params with paper_d_max %u "
+                "this session was not made for method %s: give crowd_nms_session_new() params with paper_d_max %u "
                 "and paper_k %u",
-                params.paper_d_max, params.paper_k);
+                info_of(params.method).name, params.paper_d_max, params.paper_k);
   return fail(CROWD_NMS_INVALID_ARGUMENT,
-              "a D_max of %llu does not fit this session, made for one of %llu in method paper: give "
+              "a D_max of %llu does not fit this session, made for one of %llu in method %s: give "
               "crowd_nms_session_new() params with paper_d_max %u and paper_k %u",
               static_cast<unsigned long long>(side), static_cast<unsigned long long>(session.paper_side),
-              params.paper_d_max, params.paper_k);
+              info_of(params.method).name, params.paper_d_max, params.paper_k);
 }
 
 }  // namespace
@@ -129,6 +149,9 @@ CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, const CrowdNmsPara
   if (params) {
     if (const CrowdNmsStatus status = crowd_nms_params_check(params); status != CROWD_NMS_OK)
       return status;
+    if (const CrowdNmsStatus status = crowd::check_backend(crowd::info_of(params->method), backend);
+        status != CROWD_NMS_OK)
+      return status;
   }
   std::unique_ptr<crowd::Session> made;
   const CrowdNmsStatus status = backend == CROWD_NMS_BACKEND_CUDA
@@ -137,9 +160,9 @@ CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, const CrowdNmsPara
   if (status != CROWD_NMS_OK)
     return status;
   const std::uint64_t paper_side = crowd::room_for_paper(backend, params, frames, capacity);
-  if (params && params->method == CROWD_NMS_PAPER && !paper_side)
+  if (params && crowd::reads_d_max(*params) && !paper_side)
     return CROWD_NMS_UNSUPPORTED;
-  *session = new (std::nothrow) CrowdNmsSession{std::move(made), frames, capacity, paper_side};
+  *session = new (std::nothrow) CrowdNmsSession{backend, std::move(made), frames, capacity, paper_side};
   return *session ? CROWD_NMS_OK : crowd::fail(CROWD_NMS_OUT_OF_MEMORY, "no memory for a session");
 }
 
@@ -152,6 +175,9 @@ CrowdNmsStatus crowd_nms_session_run(CrowdNmsSession* session, const CrowdNmsPar
   if (candidates->frames > session->frames || candidates->capacity > session->capacity)
     return crowd::fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates do not fit a session of %u times %u",
                        candidates->frames, candidates->capacity, session->frames, session->capacity);
+  if (const CrowdNmsStatus status = crowd::check_backend(crowd::info_of(params->method), session->kind);
+      status != CROWD_NMS_OK)
+    return status;
   if (const CrowdNmsStatus status = crowd::check_room_for_paper(*session, *params, candidates->capacity);
       status != CROWD_NMS_OK)
     return status;

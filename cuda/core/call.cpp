@@ -17,10 +17,8 @@ CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates
     return fail(CROWD_NMS_INVALID_ARGUMENT, reserved_is_set, "candidates");
   if (survivors->flags || !all_zero(survivors->reserved))
     return fail(CROWD_NMS_INVALID_ARGUMENT, reserved_is_set, "survivors");
-  if (!total_fits(candidates->frames, candidates->capacity))
-    return fail(CROWD_NMS_INVALID_ARGUMENT,
-                "%u frames of %u candidates are more than a call holds (%u): split the batch, or lower the capacity",
-                candidates->frames, candidates->capacity, CROWD_NMS_MAX_TOTAL);
+  if (const CrowdNmsStatus status = check_total(candidates->frames, candidates->capacity); status != CROWD_NMS_OK)
+    return status;
   if (!candidates->frames)
     return CROWD_NMS_OK;
   if (candidates->capacity && (!candidates->boxes || !candidates->scores))
@@ -32,6 +30,22 @@ CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates
     return fail(CROWD_NMS_INVALID_ARGUMENT, "survivors must not be NULL when max_survivors is %u",
                 survivors->max_survivors);
   return CROWD_NMS_OK;
+}
+
+CrowdNmsStatus check_backend(const CrowdNmsMethodInfo& method, CrowdNmsBackend backend) {
+  if (method.backends & 1u << backend)
+    return CROWD_NMS_OK;
+  const bool on_cpu = backend == CROWD_NMS_BACKEND_CPU;
+  return fail(CROWD_NMS_UNSUPPORTED, "the %s backend lacks method %s: use the %s backend, or another method",
+              on_cpu ? "CPU" : "CUDA", method.name, on_cpu ? "CUDA" : "CPU");
+}
+
+CrowdNmsStatus check_total(std::uint32_t frames, std::uint32_t capacity) {
+  if (total_fits(frames, capacity))
+    return CROWD_NMS_OK;
+  return fail(CROWD_NMS_INVALID_ARGUMENT,
+              "%u frames of %u candidates are more than a call holds (%u): split the batch, or lower the capacity",
+              frames, capacity, CROWD_NMS_MAX_TOTAL);
 }
 
 }  // namespace crowd

@@ -36,6 +36,12 @@ constexpr char reserved_is_set[] =
 CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                           const CrowdNmsSurvivors* survivors);
 
+/// CROWD_NMS_UNSUPPORTED where the backend lacks the method.
+CrowdNmsStatus check_backend(const CrowdNmsMethodInfo& method, CrowdNmsBackend backend);
+
+/// Checks that a batch of this size is within what any call holds.
+CrowdNmsStatus check_total(std::uint32_t frames, std::uint32_t capacity);
+
 /// Whether frames * capacity is within CROWD_NMS_MAX_TOTAL, and the capacity where there are no frames.
 constexpr bool total_fits(std::uint32_t frames, std::uint32_t capacity) {
   return static_cast<std::uint64_t>(frames ? frames : 1) * capacity <= CROWD_NMS_MAX_TOTAL;

@@ -9,14 +9,19 @@
 #include "core/call.hpp"
 #include "core/failure.hpp"
 #include "core/floating_point.hpp"
+#include "core/methods.hpp"
 #include "cpu/frame.hpp"
 
 namespace crowd::cpu {
 
 namespace {
 
-CrowdNmsStatus check_paper_side(const CrowdNmsParams& params, std::uint32_t capacity) {
-  if (params.method != CROWD_NMS_PAPER || paper_side(params, capacity) <= paper_d_max_limit)
+/// Checks that this backend can run the params, which are legal, at this capacity.
+CrowdNmsStatus check_supported(const CrowdNmsParams& params, std::uint32_t capacity) {
+  if (const CrowdNmsStatus status = check_backend(info_of(params.method), CROWD_NMS_BACKEND_CPU);
+      status != CROWD_NMS_OK)
+    return status;
+  if (!reads_d_max(params) || paper_side(params, capacity) <= paper_d_max_limit)
     return CROWD_NMS_OK;
   return fail(CROWD_NMS_UNSUPPORTED, "capacity %u makes D_max %llu, more than %u: set paper_d_max", capacity,
               static_cast<unsigned long long>(paper_side(params, capacity)), paper_d_max_limit);
@@ -48,7 +53,7 @@ std::size_t workspace_bytes(std::uint32_t capacity) {
 Counts count(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates, std::uint32_t f) {
   const std::uint32_t given = candidates.counts ? candidates.counts[f] : candidates.capacity;
   const std::uint32_t held = std::min(given, candidates.capacity);
-  if (params.method != CROWD_NMS_PAPER)
+  if (!reads_d_max(params))
     return {given, held, held};
   const std::uint64_t side = paper_side(params, candidates.capacity);
   return {given, held, static_cast<std::uint32_t>(std::min<std::uint64_t>(held, side))};
@@ -64,17 +69,21 @@ Frame frame_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
       {candidates.boxes + first, seen}, candidates.scores + first, classless ? nullptr : candidates.classes + first};
 }
 
-Outcome run(const CrowdNmsParams& params, const Frame& frame, std::uint32_t capacity, const Scratch& scratch,
-            std::uint32_t* representatives) {
-  switch (params.method) {
-    case CROWD_NMS_MAP_REDUCE:
-      return map_reduce(params, frame, scratch, representatives);
-    case CROWD_NMS_PAPER:
-      return paper(params, frame, paper_side(params, capacity), scratch, representatives);
-    case CROWD_NMS_GREEDY:
-      break;
-  }
-  return greedy(params, frame, scratch, representatives);
+using Run = Outcome (*)(const Job&);
+
+template <typename Row>
+constexpr Run run_of() {
+  if constexpr (has_cpu<Row>)
+    return Row::on_cpu;
+  else
+    return nullptr;
+}
+
+// Not null for a method that check_supported() takes.
+template <typename... Row>
+Run run_of(Table<Row...>, CrowdNmsMethod method) {
+  constexpr Run rows[] = {run_of<Row>()...};
+  return rows[method];
 }
 
 void write_members(const Frame& frame, const Scratch& scratch, const std::uint32_t* representatives,
@@ -98,7 +107,8 @@ void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
   else if (out.members && out.max_survivors)
     representatives = scratch.representatives;
 
-  const Outcome outcome = run(params, frame, candidates.capacity, scratch, representatives);
+  const std::uint64_t d_max = reads_d_max(params) ? paper_side(params, candidates.capacity) : 0;
+  const Outcome outcome = run_of(Methods{}, params.method)({params, frame, scratch, representatives, d_max});
   // Candidates beyond D_max.
   if (representatives)
     std::fill(representatives + counts.seen, representatives + counts.held, CROWD_NMS_REJECTED);
@@ -124,7 +134,7 @@ void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
                                           const CrowdNmsSurvivors* survivors, void* workspace, std::size_t bytes) {
   if (const CrowdNmsStatus status = check_call(params, candidates, survivors); status != CROWD_NMS_OK)
     return status;
-  if (const CrowdNmsStatus status = check_paper_side(*params, candidates->capacity); status != CROWD_NMS_OK)
+  if (const CrowdNmsStatus status = check_supported(*params, candidates->capacity); status != CROWD_NMS_OK)
     return status;
   if (!candidates->frames)
     return CROWD_NMS_OK;
@@ -143,14 +153,9 @@ void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
 
 size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams* params, uint32_t frames, uint32_t capacity) {
   using namespace crowd;
-  if (crowd_nms_params_check(params) != CROWD_NMS_OK || cpu::check_paper_side(*params, capacity) != CROWD_NMS_OK)
+  if (crowd_nms_params_check(params) != CROWD_NMS_OK || cpu::check_supported(*params, capacity) != CROWD_NMS_OK ||
+      check_total(frames, capacity) != CROWD_NMS_OK)
     return 0;
-  if (!total_fits(frames, capacity)) {
-    fail(CROWD_NMS_INVALID_ARGUMENT,
-         "%u frames of %u candidates are more than a call holds (%u): split the batch, or lower the capacity", frames,
-         capacity, CROWD_NMS_MAX_TOTAL);
-    return 0;
-  }
   return cpu::workspace_bytes(capacity);
 }
 

@@ -42,21 +42,20 @@ struct Scratch {
 /// The arrays, and through `bytes` how much of the workspace they take. It may be null to learn only that.
 Scratch carve(void* workspace, std::uint32_t capacity, std::size_t& bytes);
 
-/// What a method leaves behind, beside Scratch::survivors and the representatives.
+/// What a method counts.
 struct Outcome {
   std::uint32_t survivors = 0;
   std::uint32_t invalid = 0;
   std::uint32_t below_threshold = 0;
 };
 
-/// The methods. `representatives` has an entry per candidate, or is null if not asked for.
-Outcome greedy(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch,
-               std::uint32_t* representatives);
-Outcome map_reduce(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch,
-                   std::uint32_t* representatives);
-
-/// `d_max` slots, of which the frame fills the first.
-Outcome paper(const CrowdNmsParams& params, const Frame& frame, std::uint64_t d_max, const Scratch& scratch,
-              std::uint32_t* representatives);
+/// What a method is to do. It fills Scratch::survivors and the representatives.
+struct Job {
+  const CrowdNmsParams& params;
+  const Frame& frame;
+  const Scratch& scratch;
+  std::uint32_t* representatives;  ///< an entry per candidate, or null if not asked for
+  std::uint64_t d_max;             ///< of methods that read paper_d_max: slots, of which the frame fills the first
+};
 
 }  // namespace crowd::cpu

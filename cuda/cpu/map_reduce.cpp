@@ -3,28 +3,30 @@
 
 #include <algorithm>
 
+#include "core/methods.hpp"
 #include "cpu/arrange.hpp"
 
-namespace crowd::cpu {
+namespace crowd {
 
-Outcome map_reduce(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch,
-                   std::uint32_t* representatives) {
+using namespace cpu;
+
+Outcome MapReduce::on_cpu(const Job& job) {
   Outcome outcome;
-  Task task = arrange(params, frame, scratch, nullptr, outcome);
+  Task task = arrange(job.params, job.frame, job.scratch, nullptr, outcome);
   task.all_suppress = true;
   outcome.survivors = kernels().suppress(task);
-  if (representatives) {
+  if (job.representatives) {
     // suppress() names the first candidate that suppresses another, which need not survive. Representatives are
     // survivors: look for them anew.
-    std::fill_n(representatives, frame.size(), CROWD_NMS_REJECTED);
+    std::fill_n(job.representatives, job.frame.size(), CROWD_NMS_REJECTED);
     for (std::uint32_t slot = 0; slot < task.count; ++slot)
-      representatives[task.index[slot]] = CROWD_NMS_NONE;
+      job.representatives[task.index[slot]] = CROWD_NMS_NONE;
     restore_all(task);
-    task.representatives = representatives;
+    task.representatives = job.representatives;
     kernels().find_representatives(task, outcome.survivors);
   }
   slots_to_indices(task, outcome.survivors);
   return outcome;
 }
 
-}  // namespace crowd::cpu
+}  // namespace crowd

@@ -7,11 +7,14 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/methods.hpp"
 #include "core/order.hpp"
 #include "core/paper_rule.hpp"
 #include "cpu/frame.hpp"
 
-namespace crowd::cpu {
+namespace crowd {
+
+using namespace cpu;
 
 namespace {
 
@@ -30,8 +33,8 @@ bool survives(const Frame& frame, std::uint32_t i, float theta) {
 
 }  // namespace
 
-Outcome paper(const CrowdNmsParams& params, const Frame& frame, std::uint64_t d_max, const Scratch& scratch,
-              std::uint32_t* representatives) {
+Outcome Paper::on_cpu(const Job& job) {
+  const auto& [params, frame, scratch, representatives, d_max] = job;
   const float theta = paper_threshold(params);
   const bool unused_slots = frame.size() < d_max;
   std::uint32_t found = 0;
@@ -57,4 +60,4 @@ Outcome paper(const CrowdNmsParams& params, const Frame& frame, std::uint64_t d_
   return {.survivors = found};
 }
 
-}  // namespace crowd::cpu
+}  // namespace crowd

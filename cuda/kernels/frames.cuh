@@ -92,8 +92,9 @@ struct Call {
   Frames frames;
   std::uint32_t frame_count;
   CrowdNmsSurvivors out;
-  PaperScratch scratch;  ///< of method paper alone
   cudaStream_t stream;
+  bool all_suppress = false;                ///< suppressed candidates suppress, too: map-reduce
+  PaperScratch scratch{};                   ///< of method paper alone
   mutable cudaError_t error = cudaSuccess;  ///< of the first launch that failed
 
   /// cudaGetLastError() would take an error that is the application's.
@@ -113,7 +114,16 @@ struct Call {
   }
 };
 
-// Launches. Every kernel reads the numbers of candidates on the device.
+/// How a method runs on the device: its row's on_cuda(). Arguments have been checked; the workspace has
+/// workspace_bytes() and is aligned to workspace_alignment. launch() enqueues kernels, which read the numbers of
+/// candidates on the device.
+struct DeviceMethod {
+  std::size_t (*workspace_bytes)(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
+  void (*launch)(Call& call, std::byte* workspace);
+};
+constexpr std::size_t workspace_alignment = 256;
+
+// Launches.
 
 /// Greedy or map-reduce with all outputs, for frames of up to direct_capacity candidates. Returns false and launches
 /// nothing for larger ones. `carver`: direct_bytes() of device memory.

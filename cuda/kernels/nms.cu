@@ -10,6 +10,7 @@
 #include "core/carver.hpp"
 #include "core/failure.hpp"
 #include "core/floating_point.hpp"
+#include "core/methods.hpp"
 #include "kernels/frames.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/tuning.hpp"
@@ -18,7 +19,7 @@ namespace crowd {
 
 namespace {
 
-constexpr std::size_t alignment = 256;
+constexpr std::size_t alignment = workspace_alignment;
 constexpr std::uint32_t max_capacity = tuning::staged_capacity;
 constexpr std::uint32_t max_block = 1024;
 #if defined(CROWD_NMS_STAGED_ONLY)
@@ -31,14 +32,18 @@ bool aligned(const void* pointer, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
 }
 
-CrowdNmsStatus check_hardware(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
+/// Checks that this backend can run the params, which are legal, at this size.
+CrowdNmsStatus check_supported(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
+  if (const CrowdNmsStatus status = check_backend(info_of(params.method), CROWD_NMS_BACKEND_CUDA);
+      status != CROWD_NMS_OK)
+    return status;
   if (frames > tuning::max_grid_y)
     return fail(CROWD_NMS_UNSUPPORTED, "%u frames are more than one CUDA call takes (%u): split the batch", frames,
                 tuning::max_grid_y);
   if (capacity > max_capacity)
     return fail(CROWD_NMS_UNSUPPORTED, "a capacity of %u is more than the CUDA backend takes (%u): lower it", capacity,
                 max_capacity);
-  if (params.method != CROWD_NMS_PAPER)
+  if (!reads_d_max(params))
     return CROWD_NMS_OK;
   const std::uint64_t side = paper_side(params, capacity);
   if (side > paper_d_max_limit)
@@ -64,22 +69,18 @@ CrowdNmsStatus check_pointers(const CrowdNmsCandidates& candidates, const void* 
   return CROWD_NMS_OK;
 }
 
-void launch_paper_method(const Call& call, std::byte* scratch) {
-  launch_paper(call, scratch);
-  launch_collect(call);
-  launch_rank(call);
-  launch_survivors(call);
-  // Without the stages before, the lists it would walk are whatever the workspace held.
-  if (call.error == cudaSuccess)
-    launch_representatives(call);
-}
-
 bool is_captured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
-void launch(const Call& call, std::byte* workspace) {
+std::size_t lists_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint32_t capacity) {
+  return std::max(direct_bytes(frames, capacity, alignment), staged_bytes(frames, capacity, alignment));
+}
+
+template <bool all_suppress>
+void launch_lists(Call& call, std::byte* workspace) {
+  call.all_suppress = all_suppress;
   if (has_direct && launch_direct(call, Carver(workspace, alignment))) {
     // A device may refuse a launch of that shape, say for want of shared memory. The stages run on any; but a capture
     // that a launch failed in stays broken.
@@ -91,12 +92,39 @@ void launch(const Call& call, std::byte* workspace) {
   launch_staged(call, Carver(workspace, alignment));
 }
 
-std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
-  if (params.method != CROWD_NMS_PAPER)
-    return std::max(direct_bytes(frames, capacity, alignment), staged_bytes(frames, capacity, alignment));
+std::size_t paper_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
   Carver carver(nullptr, alignment);
   take_paper_scratch(carver, frames, capacity);
   return carver.bytes() + paper_scratch_bytes(paper_side(params, capacity));
+}
+
+void launch_paper_method(Call& call, std::byte* workspace) {
+  const std::uint32_t capacity = call.frames.capacity;
+  Carver carver(workspace, alignment);
+  call.scratch = take_paper_scratch(carver, call.frame_count, capacity);
+  call.frames.limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(paper_side(call.params, capacity), capacity));
+  launch_paper(call, workspace + carver.bytes());
+  launch_collect(call);
+  launch_rank(call);
+  launch_survivors(call);
+  // Without the stages before, the lists it would walk are whatever the workspace held.
+  if (call.error == cudaSuccess)
+    launch_representatives(call);
+}
+
+template <typename Row>
+DeviceMethod device_method() {
+  if constexpr (has_cuda<Row>)
+    return Row::on_cuda();
+  else
+    return {};
+}
+
+// Not null for a method that check_supported() takes.
+template <typename... Row>
+DeviceMethod device_method(Table<Row...>, CrowdNmsMethod method) {
+  constexpr DeviceMethod (*rows[])() = {device_method<Row>...};
+  return rows[method]();
 }
 
 // Not inlined, see FloatingPointModes.
@@ -107,47 +135,49 @@ std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, 
     return status;
   const std::uint32_t frames = candidates->frames;
   const std::uint32_t capacity = candidates->capacity;
-  if (const CrowdNmsStatus status = check_hardware(*params, frames, capacity); status != CROWD_NMS_OK)
+  if (const CrowdNmsStatus status = check_supported(*params, frames, capacity); status != CROWD_NMS_OK)
     return status;
   if (!frames)
     return CROWD_NMS_OK;
-  const std::size_t needed = workspace_bytes(*params, frames, capacity);
+  const DeviceMethod method = device_method(Methods{}, params->method);
+  const std::size_t needed = method.workspace_bytes(*params, frames, capacity);
   if (const CrowdNmsStatus status = check_pointers(*candidates, workspace, bytes, needed); status != CROWD_NMS_OK)
     return status;
-
-  Carver carver(workspace, alignment);
-  const bool paper = params->method == CROWD_NMS_PAPER;
-  const auto side = static_cast<std::uint32_t>(paper ? paper_side(*params, capacity) : capacity);
   const Frames batch{reinterpret_cast<const float4*>(candidates->boxes),
                      candidates->scores,
                      candidates->classes,
                      candidates->offsets,
                      candidates->counts,
                      capacity,
-                     side < capacity ? side : capacity};
-  const PaperScratch scratch = paper ? take_paper_scratch(carver, frames, capacity) : PaperScratch{};
-  const Call call{*params, batch, frames, *survivors, scratch, stream};
-  if (paper)
-    launch_paper_method(call, static_cast<std::byte*>(workspace) + carver.bytes());
-  else
-    launch(call, static_cast<std::byte*>(workspace));
+                     capacity};
+  Call call{*params, batch, frames, *survivors, stream};
+  method.launch(call, static_cast<std::byte*>(workspace));
   return status_of(call, "launching the kernels");
 }
 
 }  // namespace
+
+DeviceMethod Greedy::on_cuda() {
+  return {lists_bytes, launch_lists<false>};
+}
+
+DeviceMethod MapReduce::on_cuda() {
+  return {lists_bytes, launch_lists<true>};
+}
+
+DeviceMethod Paper::on_cuda() {
+  return {paper_bytes, launch_paper_method};
+}
 
 }  // namespace crowd
 
 using namespace crowd;
 
 size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams* params, uint32_t frames, uint32_t capacity) {
-  if (crowd_nms_params_check(params) != CROWD_NMS_OK || check_hardware(*params, frames, capacity) != CROWD_NMS_OK)
+  if (crowd_nms_params_check(params) != CROWD_NMS_OK || check_supported(*params, frames, capacity) != CROWD_NMS_OK ||
+      check_total(frames, capacity) != CROWD_NMS_OK)
     return 0;
-  if (!total_fits(frames, capacity)) {
-    fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates are more than a call holds", frames, capacity);
-    return 0;
-  }
-  return workspace_bytes(*params, frames, capacity);
+  return device_method(Methods{}, params->method).workspace_bytes(*params, frames, capacity);
 }
 
 CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,

@@ -108,7 +108,8 @@ CROWD_NMS_API uint32_t crowd_nms_version(void);
 typedef enum {
   CROWD_NMS_OK = 0,
   CROWD_NMS_INVALID_ARGUMENT,    /**< a parameter or pointer breaks the contract; nothing was done */
-  CROWD_NMS_UNSUPPORTED,         /**< legal, but not with this backend (say paper_d_max / paper_k > 1024 threads) */
+  CROWD_NMS_UNSUPPORTED,         /**< legal, but not with this backend: it lacks the method, or cannot run it with these
+                                      parameters (say paper_d_max / paper_k > 1024 threads) */
   CROWD_NMS_WORKSPACE_TOO_SMALL, /**< workspace_bytes is less than the size query gives for these arguments */
   CROWD_NMS_NO_GPU,              /**< no driver, no device, or a library built without CUDA */
   CROWD_NMS_OUT_OF_MEMORY,       /**< host or device memory ran out (sessions only: plain calls never allocate) */
@@ -138,6 +139,35 @@ typedef enum {
   CROWD_NMS_BACKEND_CPU = 0,
   CROWD_NMS_BACKEND_CUDA
 } CrowdNmsBackend;
+
+/** What a method reads of CrowdNmsParams beside method and overlap_threshold, as bits of CrowdNmsMethodInfo::reads. It
+ *  ignores the rest. */
+typedef enum {
+  CROWD_NMS_READS_RULE = 1,  /**< metric, comparator, pixel_offset, class_agnostic and score_threshold; classes, too */
+  CROWD_NMS_READS_D_MAX = 2  /**< paper_d_max and paper_k */
+} CrowdNmsReads;
+
+/** A row of the table of methods. Later versions may append members. */
+typedef struct {
+  const char *name;        /**< what it is called in text, say "map-reduce" */
+  const char *description; /**< what it does, in half a sentence */
+  uint32_t backends;       /**< 1u << CrowdNmsBackend for each backend that has it; another one refuses it with
+                                CROWD_NMS_UNSUPPORTED. Whether there is a GPU, crowd_nms_cuda_probe() says */
+  uint32_t reads;          /**< CrowdNmsReads, or-ed */
+} CrowdNmsMethodInfo;
+
+/** A row of the table of metrics. Later versions may append members. */
+typedef struct {
+  const char *name;        /**< what it is called in text, say "over-higher" */
+  const char *description; /**< what it does, in half a sentence */
+} CrowdNmsMetricInfo;
+
+/** The row of a CrowdNmsMethod; NULL if there is none. The numbers begin at 0 and have no gaps: count up until NULL for
+ *  all methods of the library that runs. Static storage. */
+CROWD_NMS_API const CrowdNmsMethodInfo *crowd_nms_method_info(uint32_t method);
+
+/** The same of a CrowdNmsMetric. */
+CROWD_NMS_API const CrowdNmsMetricInfo *crowd_nms_metric_info(uint32_t metric);
 
 /** The representative of a suppressed candidate that overlaps no survivor (map-reduce, paper). */
 #define CROWD_NMS_NONE UINT32_C(0xffffffff)
@@ -313,10 +343,10 @@ CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_probe(void);
 typedef struct CrowdNmsSession CrowdNmsSession;
 
 /**
- * Makes a session for up to `frames` frames of `capacity` candidates with any method except paper, and with paper for
- * a D_max of at most what the given params' paper_d_max and paper_k make it. params may be NULL: paper is then not
- * available, and a run with it is refused. Where params ask for paper and it is not to be had,
- * CROWD_NMS_UNSUPPORTED.
+ * Makes a session for up to `frames` frames of `capacity` candidates with any method of the backend that does not read
+ * paper_d_max, and with paper for a D_max of at most what the given params' paper_d_max and paper_k make it. params may
+ * be NULL: paper is then not available, and a run with it is refused. Where params ask for a method that is not to be
+ * had, CROWD_NMS_UNSUPPORTED.
  * CUDA: uses the current context (the device's primary one where there is none), whose lifetime must exceed the
  * session's; make it current again around crowd_nms_session_run() and crowd_nms_session_free().
  * On failure *session is NULL.

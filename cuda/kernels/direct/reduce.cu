@@ -47,7 +47,7 @@ unsigned tile_for(const Call& call, const Device& device) {
 template <unsigned items>
 void launch(const Call& call, const DirectArguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;
-  launch_pdl(call.params.method == CROWD_NMS_GREEDY ? reduce<true, items> : reduce<false, items>, call,
+  launch_pdl(call.all_suppress ? reduce<false, items> : reduce<true, items>, call,
              {{call.frame_count, 1, 1},
               ceil_div(ceil_div(capacity, items), 32) * 32,
               memory_bytes(capacity),
@@ -81,14 +81,13 @@ bool launch_direct(const Call& call, Carver carver) {
   if (!capacity || capacity > direct::capacity_max)
     return false;
   const Device device = current_device();
-  const direct::DirectArguments arguments{
-      call.frames,
-      direct::take_arrays(carver, call.frame_count, capacity),
-      call.out,
-      pair_rule(call.rule(), call.by_class()),
-      call.params.score_threshold,
-      direct::tile_for(call, device),
-      call.params.method != CROWD_NMS_GREEDY && !call.out.representatives && !call.out.members};
+  const direct::DirectArguments arguments{call.frames,
+                                          direct::take_arrays(carver, call.frame_count, capacity),
+                                          call.out,
+                                          pair_rule(call.rule(), call.by_class()),
+                                          call.params.score_threshold,
+                                          direct::tile_for(call, device),
+                                          call.all_suppress && !call.out.representatives && !call.out.members};
   if (capacity <= tuning::small_capacity && device.hopper) {
     direct::launch_small(call, arguments);
     return true;

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(threads_max, 1) small(DirectArguments a) {
 }  // namespace
 
 void launch_small(const Call& call, const DirectArguments& arguments) {
-  const bool greedy = call.params.method == CROWD_NMS_GREEDY;
+  const bool greedy = !call.all_suppress;
   const auto kernel = bounded(arguments.rule) ? (greedy ? small<true, true> : small<false, true>)
                                               : (greedy ? small<true, false> : small<false, false>);
   DirectArguments of_cluster = arguments;

@@ -46,8 +46,7 @@ void launch_staged(const Call& call, Carver carver) {
   launch(staged::count, shape.blocks, shape.chunks * sizeof(std::uint32_t));
   launch(staged::scan, shape.chunks);
   launch(staged::scatter, shape.blocks);
-  launch(call.params.method == CROWD_NMS_GREEDY ? staged::find_suppressors : staged::find_dominated,
-         shape.window_blocks + shape.blocks);
+  launch(call.all_suppress ? staged::find_dominated : staged::find_suppressors, shape.window_blocks + shape.blocks);
   launch(staged::resolve, shape.blocks);
   if (call.out.representatives || call.out.members)
     launch(staged::find_representatives, shape.window_blocks);

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The methods (CrowdNmsMethod), a row each. A row declares the functions by which the backends run it, and they define
+// them: a backend that a row has no function for refuses the method with CROWD_NMS_UNSUPPORTED.
+#pragma once
+
+#include <array>
+#include <type_traits>
+
+#include "core/table.hpp"
+#include "crowd/nms.h"
+
+namespace crowd {
+
+namespace cpu {
+struct Job;      // cpu/frame.hpp
+struct Outcome;  // cpu/frame.hpp
+}  // namespace cpu
+struct DeviceMethod;  // kernels/frames.cuh
+
+struct Greedy {
+  static constexpr CrowdNmsMethod value = CROWD_NMS_GREEDY;
+  static constexpr char name[] = "greedy";
+  static constexpr char description[] = "exact: dies if a surviving better-ranked candidate overlaps it";
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE;
+  static cpu::Outcome on_cpu(const cpu::Job& job);
+  static DeviceMethod on_cuda();
+};
+
+struct MapReduce {
+  static constexpr CrowdNmsMethod value = CROWD_NMS_MAP_REDUCE;
+  static constexpr char name[] = "map-reduce";
+  static constexpr char description[] = "one pass: dies if any better-ranked candidate overlaps it";
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE;
+  static cpu::Outcome on_cpu(const cpu::Job& job);
+  static DeviceMethod on_cuda();
+};
+
+struct Paper {
+  static constexpr CrowdNmsMethod value = CROWD_NMS_PAPER;
+  static constexpr char name[] = "paper";
+  static constexpr char description[] = "Algorithms 1 and 2 of Oro et al. 2020 to the letter, a reference";
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_D_MAX;
+  static cpu::Outcome on_cpu(const cpu::Job& job);
+  static DeviceMethod on_cuda();
+};
+
+using Methods = Table<Greedy, MapReduce, Paper>;
+static_assert(in_order(Methods{}), "rows are in the order of CrowdNmsMethod");
+
+template <typename Row, typename = void>
+constexpr bool has_cpu = false;
+template <typename Row>
+constexpr bool has_cpu<Row, std::void_t<decltype(&Row::on_cpu)>> = true;
+
+template <typename Row, typename = void>
+constexpr bool has_cuda = false;
+template <typename Row>
+constexpr bool has_cuda<Row, std::void_t<decltype(&Row::on_cuda)>> = true;
+
+template <typename... Row>
+constexpr std::array<CrowdNmsMethodInfo, sizeof...(Row)> infos(Table<Row...>) {
+  constexpr std::uint32_t cpu = 1u << CROWD_NMS_BACKEND_CPU, cuda = 1u << CROWD_NMS_BACKEND_CUDA;
+  return {{{Row::name, Row::description, (has_cpu<Row> ? cpu : 0) | (has_cuda<Row> ? cuda : 0), Row::reads}...}};
+}
+
+inline constexpr auto method_infos = infos(Methods{});
+
+/// Of a method that crowd_nms_params_check() took.
+inline const CrowdNmsMethodInfo& info_of(CrowdNmsMethod method) {
+  return method_infos[method];
+}
+
+inline bool reads_d_max(const CrowdNmsParams& params) {
+  return info_of(params.method).reads & CROWD_NMS_READS_D_MAX;
+}
+
+}  // namespace crowd
