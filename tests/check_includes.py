@@ -20,7 +20,7 @@ LAYERS = {
     "cuda/kernels/staged": ["cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels/paper": ["cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels": ["cuda/core", "cuda/include"],
-    "cuda/api": ["cuda/core", "cuda/include"],
+    "cuda/api": ["cuda/cpu", "cuda/kernels", "cuda/core", "cuda/include"],
     "gst-plugin/lib": [],
     "gst-plugin/base": ["gst-plugin/lib", "cuda/include"],
     "gst-plugin/gpu": ["gst-plugin/base", "gst-plugin/lib", "cuda/include"],

@@ -18,6 +18,7 @@
 #include "core/carver.hpp"
 #include "core/failure.hpp"
 #include "core/methods.hpp"
+#include "kernels/backend.hpp"
 
 namespace crowd {
 
@@ -223,7 +224,7 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
                                  0,
                                  {}};
   if (const CrowdNmsStatus status =
-          crowd_nms_cuda(&params, &on_device, &mapped, workspace_.get(), workspace_bytes_, stream_.get());
+          cuda::run_checked(params, on_device, mapped, workspace_.get(), workspace_bytes_, stream_.get());
       status != CROWD_NMS_OK)
     return status;
   if (const CrowdNmsStatus status = wait(); status != CROWD_NMS_OK)

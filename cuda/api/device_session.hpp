@@ -15,7 +15,7 @@ namespace crowd {
 class Session {
  public:
   virtual ~Session() = default;
-  /// Arguments have passed check_call() and fit the session, which has the method.
+  /// Arguments have passed check_call() and fit the session, which has the method. Within FloatingPointModes.
   virtual CrowdNmsStatus run(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
                              const CrowdNmsSurvivors& survivors) noexcept = 0;
 };

@@ -9,7 +9,9 @@
 #include "api/device_session.hpp"
 #include "core/call.hpp"
 #include "core/failure.hpp"
+#include "core/floating_point.hpp"
 #include "core/methods.hpp"
+#include "cpu/backend.hpp"
 
 namespace crowd {
 
@@ -30,7 +32,7 @@ class HostSession final : public Session {
 
   CrowdNmsStatus run(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
                      const CrowdNmsSurvivors& survivors) noexcept override {
-    return crowd_nms_cpu(&params, &candidates, &survivors, workspace_.get(), bytes_);
+    return cpu::run_checked(params, candidates, survivors, workspace_.get(), bytes_);
   }
 
  private:
@@ -132,6 +134,23 @@ CrowdNmsStatus check_room_for_paper(const CrowdNmsSession& session, const CrowdN
               info_of(params.method).name, params.paper_d_max, params.paper_k);
 }
 
+// Not inlined, see FloatingPointModes.
+[[gnu::noinline]] CrowdNmsStatus check_and_run(CrowdNmsSession& session, const CrowdNmsParams* params,
+                                               const CrowdNmsCandidates* candidates,
+                                               const CrowdNmsSurvivors* survivors) {
+  if (const CrowdNmsStatus status = check_call(params, candidates, survivors); status != CROWD_NMS_OK)
+    return status;
+  if (candidates->frames > session.frames || candidates->capacity > session.capacity)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates do not fit a session of %u times %u",
+                candidates->frames, candidates->capacity, session.frames, session.capacity);
+  if (const CrowdNmsStatus status = check_backend(info_of(params->method), session.kind); status != CROWD_NMS_OK)
+    return status;
+  if (const CrowdNmsStatus status = check_room_for_paper(session, *params, candidates->capacity);
+      status != CROWD_NMS_OK)
+    return status;
+  return session.backend->run(*params, *candidates, *survivors);
+}
+
 }  // namespace
 
 }  // namespace crowd
@@ -170,18 +189,8 @@ CrowdNmsStatus crowd_nms_session_run(CrowdNmsSession* session, const CrowdNmsPar
                                      const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors) {
   if (!session)
     return crowd::fail(CROWD_NMS_INVALID_ARGUMENT, "session must not be NULL: make one with crowd_nms_session_new()");
-  if (const CrowdNmsStatus status = crowd::check_call(params, candidates, survivors); status != CROWD_NMS_OK)
-    return status;
-  if (candidates->frames > session->frames || candidates->capacity > session->capacity)
-    return crowd::fail(CROWD_NMS_INVALID_ARGUMENT, "%u frames of %u candidates do not fit a session of %u times %u",
-                       candidates->frames, candidates->capacity, session->frames, session->capacity);
-  if (const CrowdNmsStatus status = crowd::check_backend(crowd::info_of(params->method), session->kind);
-      status != CROWD_NMS_OK)
-    return status;
-  if (const CrowdNmsStatus status = crowd::check_room_for_paper(*session, *params, candidates->capacity);
-      status != CROWD_NMS_OK)
-    return status;
-  return session->backend->run(*params, *candidates, *survivors);
+  const crowd::FloatingPointModes modes;
+  return crowd::check_and_run(*session, params, candidates, survivors);
 }
 
 void crowd_nms_session_free(CrowdNmsSession* session) {

@@ -9,8 +9,11 @@ namespace crowd {
 
 CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                           const CrowdNmsSurvivors* survivors) {
-  if (const CrowdNmsStatus status = crowd_nms_params_check(params); status != CROWD_NMS_OK)
-    return status;
+  const CrowdNmsStatus status = crowd_nms_params_check(params);
+  return status == CROWD_NMS_OK ? check_arrays(candidates, survivors) : status;
+}
+
+CrowdNmsStatus check_arrays(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors) {
   if (!candidates || !survivors)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "candidates and survivors must not be NULL");
   if (!all_zero(candidates->reserved))

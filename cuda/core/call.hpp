@@ -32,9 +32,13 @@ bool all_zero(const T (&reserved)[size]) {
 constexpr char reserved_is_set[] =
     "reserved fields of %s are not 0: set structs to 0 before filling them in, or use a library as new as the header";
 
-/// Checks everything about a call that can be checked without reading the arrays.
+/// Checks everything about a call that can be checked without reading the arrays. The functions that applications call
+/// do it, once; those below rely on it.
 CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                           const CrowdNmsSurvivors* survivors);
+
+/// The part of check_call() that is not about the params.
+CrowdNmsStatus check_arrays(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors);
 
 /// CROWD_NMS_UNSUPPORTED where the backend lacks the method.
 CrowdNmsStatus check_backend(const CrowdNmsMethodInfo& method, CrowdNmsBackend backend);

@@ -10,6 +10,7 @@
 #include "core/failure.hpp"
 #include "core/floating_point.hpp"
 #include "core/methods.hpp"
+#include "cpu/backend.hpp"
 #include "cpu/frame.hpp"
 
 namespace crowd::cpu {
@@ -130,24 +131,28 @@ void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
 }
 
 // Not inlined, see FloatingPointModes.
-[[gnu::noinline]] CrowdNmsStatus run_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
-                                          const CrowdNmsSurvivors* survivors, void* workspace, std::size_t bytes) {
-  if (const CrowdNmsStatus status = check_call(params, candidates, survivors); status != CROWD_NMS_OK)
-    return status;
-  if (const CrowdNmsStatus status = check_supported(*params, candidates->capacity); status != CROWD_NMS_OK)
-    return status;
-  if (!candidates->frames)
-    return CROWD_NMS_OK;
-  std::size_t needed = workspace_bytes(candidates->capacity);
-  if (const CrowdNmsStatus status = check_workspace(workspace, bytes, needed); status != CROWD_NMS_OK)
-    return status;
-  const Scratch scratch = carve(workspace, candidates->capacity, needed);
-  for (std::uint32_t f = 0; f < candidates->frames; ++f)
-    run_frame(*params, *candidates, *survivors, scratch, f);
-  return CROWD_NMS_OK;
+[[gnu::noinline]] CrowdNmsStatus check_and_run(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
+                                               const CrowdNmsSurvivors* survivors, void* workspace, std::size_t bytes) {
+  const CrowdNmsStatus status = check_call(params, candidates, survivors);
+  return status == CROWD_NMS_OK ? run_checked(*params, *candidates, *survivors, workspace, bytes) : status;
 }
 
 }  // namespace
+
+CrowdNmsStatus run_checked(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
+                           const CrowdNmsSurvivors& survivors, void* workspace, std::size_t bytes) {
+  if (const CrowdNmsStatus status = check_supported(params, candidates.capacity); status != CROWD_NMS_OK)
+    return status;
+  if (!candidates.frames)
+    return CROWD_NMS_OK;
+  std::size_t needed = workspace_bytes(candidates.capacity);
+  if (const CrowdNmsStatus status = check_workspace(workspace, bytes, needed); status != CROWD_NMS_OK)
+    return status;
+  const Scratch scratch = carve(workspace, candidates.capacity, needed);
+  for (std::uint32_t f = 0; f < candidates.frames; ++f)
+    run_frame(params, candidates, survivors, scratch, f);
+  return CROWD_NMS_OK;
+}
 
 }  // namespace crowd::cpu
 
@@ -162,5 +167,5 @@ size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams* params, uint32_t fram
 CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                              const CrowdNmsSurvivors* survivors, void* workspace, size_t workspace_bytes) {
   const crowd::FloatingPointModes modes;
-  return crowd::cpu::run_call(params, candidates, survivors, workspace, workspace_bytes);
+  return crowd::cpu::check_and_run(params, candidates, survivors, workspace, workspace_bytes);
 }

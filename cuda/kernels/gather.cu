@@ -76,9 +76,7 @@ bool aligned(const void* pointer) {
 
 CrowdNmsStatus check(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors,
                      const CrowdNmsGathered* gathered) {
-  CrowdNmsParams params;
-  crowd_nms_params_init(&params);
-  if (const CrowdNmsStatus status = check_call(&params, candidates, survivors); status != CROWD_NMS_OK)
+  if (const CrowdNmsStatus status = check_arrays(candidates, survivors); status != CROWD_NMS_OK)
     return status;
   const bool wanted = candidates->frames && survivors->max_survivors;
   if (!gathered || (candidates->frames && !gathered->counts) || (wanted && (!gathered->boxes || !gathered->scores)))

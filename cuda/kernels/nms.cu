@@ -11,6 +11,7 @@
 #include "core/failure.hpp"
 #include "core/floating_point.hpp"
 #include "core/methods.hpp"
+#include "kernels/backend.hpp"
 #include "kernels/frames.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/tuning.hpp"
@@ -128,31 +129,12 @@ DeviceMethod device_method(Table<Row...>, CrowdNmsMethod method) {
 }
 
 // Not inlined, see FloatingPointModes.
-[[gnu::noinline]] CrowdNmsStatus run_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
-                                          const CrowdNmsSurvivors* survivors, void* workspace, std::size_t bytes,
-                                          cudaStream_t stream) {
-  if (const CrowdNmsStatus status = check_call(params, candidates, survivors); status != CROWD_NMS_OK)
-    return status;
-  const std::uint32_t frames = candidates->frames;
-  const std::uint32_t capacity = candidates->capacity;
-  if (const CrowdNmsStatus status = check_supported(*params, frames, capacity); status != CROWD_NMS_OK)
-    return status;
-  if (!frames)
-    return CROWD_NMS_OK;
-  const DeviceMethod method = device_method(Methods{}, params->method);
-  const std::size_t needed = method.workspace_bytes(*params, frames, capacity);
-  if (const CrowdNmsStatus status = check_pointers(*candidates, workspace, bytes, needed); status != CROWD_NMS_OK)
-    return status;
-  const Frames batch{reinterpret_cast<const float4*>(candidates->boxes),
-                     candidates->scores,
-                     candidates->classes,
-                     candidates->offsets,
-                     candidates->counts,
-                     capacity,
-                     capacity};
-  Call call{*params, batch, frames, *survivors, stream};
-  method.launch(call, static_cast<std::byte*>(workspace));
-  return status_of(call, "launching the kernels");
+[[gnu::noinline]] CrowdNmsStatus check_and_run(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
+                                               const CrowdNmsSurvivors* survivors, void* workspace, std::size_t bytes,
+                                               cudaStream_t stream) {
+  const CrowdNmsStatus status = check_call(params, candidates, survivors);
+  return status == CROWD_NMS_OK ? cuda::run_checked(*params, *candidates, *survivors, workspace, bytes, stream)
+                                : status;
 }
 
 }  // namespace
@@ -167,6 +149,31 @@ DeviceMethod MapReduce::on_cuda() {
 
 DeviceMethod Paper::on_cuda() {
   return {paper_bytes, launch_paper_method};
+}
+
+CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
+                                 const CrowdNmsSurvivors& survivors, void* workspace, std::size_t bytes,
+                                 CUstream_st* stream) {
+  const std::uint32_t frames = candidates.frames;
+  const std::uint32_t capacity = candidates.capacity;
+  if (const CrowdNmsStatus status = check_supported(params, frames, capacity); status != CROWD_NMS_OK)
+    return status;
+  if (!frames)
+    return CROWD_NMS_OK;
+  const DeviceMethod method = device_method(Methods{}, params.method);
+  const std::size_t needed = method.workspace_bytes(params, frames, capacity);
+  if (const CrowdNmsStatus status = check_pointers(candidates, workspace, bytes, needed); status != CROWD_NMS_OK)
+    return status;
+  const Frames batch{reinterpret_cast<const float4*>(candidates.boxes),
+                     candidates.scores,
+                     candidates.classes,
+                     candidates.offsets,
+                     candidates.counts,
+                     capacity,
+                     capacity};
+  Call call{params, batch, frames, survivors, stream};
+  method.launch(call, static_cast<std::byte*>(workspace));
+  return status_of(call, "launching the kernels");
 }
 
 }  // namespace crowd
@@ -184,7 +191,7 @@ CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams* params, const CrowdNmsCandid
                               const CrowdNmsSurvivors* survivors, void* workspace, size_t bytes, CUstream_st* stream) {
   // The rule is made of the params on the host.
   const FloatingPointModes modes;
-  return run_call(params, candidates, survivors, workspace, bytes, stream);
+  return check_and_run(params, candidates, survivors, workspace, bytes, stream);
 }
 
 CrowdNmsStatus crowd_nms_cuda_probe(void) {
