@@ -22,10 +22,9 @@ CrowdNmsStatus Backends::fail_without_context() {
 }
 
 CrowdNmsStatus Backends::make(CrowdNmsBackend backend, const Config& config, Session& session) {
-  const bool paper = config.params.method == CROWD_NMS_PAPER;
   CrowdNmsSession* made = nullptr;
   const CrowdNmsStatus status =
-      library_.session_new(backend, paper ? &config.params : nullptr, 1, config.capacity, &made);
+      library_.session_new(backend, shape_of(config).d_max ? &config.params : nullptr, 1, config.capacity, &made);
   session.reset(made);
   return status == CROWD_NMS_OK ? status : fail(status);
 }
@@ -62,15 +61,21 @@ bool Backends::make_room(std::uint32_t capacity) {
   return true;
 }
 
-CrowdNmsStatus Backends::prepare(const Config& config) {
-  const bool paper = config.params.method == CROWD_NMS_PAPER;
-  const Shape shape = {
+Backends::Shape Backends::shape_of(const Config& config) const {
+  const CrowdNmsMethodInfo& method = *library_.method_info(config.params.method);
+  const bool d_max = method.reads & CROWD_NMS_READS_D_MAX;
+  return {
       .backend = config.backend,
       .capacity = config.capacity,
-      .paper = paper,
-      .paper_d_max = paper ? config.params.paper_d_max : 0,
-      .paper_k = paper ? config.params.paper_k : 0,
+      .cuda = (method.backends & 1u << CROWD_NMS_BACKEND_CUDA) != 0,
+      .d_max = d_max,
+      .paper_d_max = d_max ? config.params.paper_d_max : 0,
+      .paper_k = d_max ? config.params.paper_k : 0,
   };
+}
+
+CrowdNmsStatus Backends::prepare(const Config& config) {
+  const Shape shape = shape_of(config);
   if (shape_ == shape)
     return CROWD_NMS_OK;
   if (const CrowdNmsStatus status = library_.params_check(&config.params); status != CROWD_NMS_OK)

@@ -78,16 +78,18 @@ class Backends {
  private:
   using Session = std::unique_ptr<CrowdNmsSession, decltype(Library::session_free)>;
 
-  /// What sessions depend on. Methods but paper fit every session.
+  /// What sessions depend on: every method fits, but for those that read paper_d_max and those that CUDA lacks.
   struct Shape {
     BackendChoice backend;
     std::uint32_t capacity;
-    bool paper;
+    bool cuda;  ///< it has the method
+    bool d_max;
     std::uint32_t paper_d_max;
     std::uint32_t paper_k;
     bool operator==(const Shape&) const = default;
   };
 
+  Shape shape_of(const Config& config) const;
   CrowdNmsStatus fail(CrowdNmsStatus status);
   CrowdNmsStatus fail_without_context();
   CrowdNmsStatus make(CrowdNmsBackend backend, const Config& config, Session& session);

@@ -10,6 +10,7 @@ namespace crowd {
 
 /// Tests put functions of their own in place.
 struct Library {
+  decltype(&crowd_nms_method_info) method_info = crowd_nms_method_info;
   decltype(&crowd_nms_params_check) params_check = crowd_nms_params_check;
   decltype(&crowd_nms_cuda_probe) cuda_probe = crowd_nms_cuda_probe;
   decltype(&crowd_nms_cuda_workspace_bytes) cuda_workspace_bytes = crowd_nms_cuda_workspace_bytes;

@@ -16,19 +16,6 @@ using Table = PropertyTable<NmsSettings>;
 constexpr guint candidates_limit = 1u << 24;
 constexpr guint paper_d_max_limit = 65536;
 
-constexpr GEnumValue method_values[] = {
-    {CROWD_NMS_GREEDY, "exact: dies if a surviving better-ranked candidate overlaps it", "greedy"},
-    {CROWD_NMS_MAP_REDUCE, "one pass: dies if any better-ranked candidate overlaps it", "map-reduce"},
-    {CROWD_NMS_PAPER, "Algorithms 1 and 2 of Oro et al. 2020 to the letter, a reference", "paper"},
-    {0, nullptr, nullptr}};
-
-constexpr GEnumValue metric_values[] = {
-    {CROWD_NMS_IOU, "intersection over union", "iou"},
-    {CROWD_NMS_IOS, "intersection over the smaller area", "ios"},
-    {CROWD_NMS_OVER_HIGHER, "intersection over the better-ranked box's area (Algorithm 1)", "over-higher"},
-    {CROWD_NMS_OVER_LOWER, "intersection over the worse-ranked box's area", "over-lower"},
-    {0, nullptr, nullptr}};
-
 constexpr GEnumValue comparator_values[] = {
     {CROWD_NMS_GREATER, "overlap > iou-threshold suppresses (torchvision, OpenCV)", "greater"},
     {CROWD_NMS_GREATER_EQUAL, "overlap >= iou-threshold suppresses", "greater-equal"},
@@ -47,13 +34,23 @@ constexpr GEnumValue mode_values[] = {
     {int(meta::Mode::annotate), "all candidates are left, each marked as kept or not", "annotate"},
     {0, nullptr, nullptr}};
 
+// An enumeration of what the library has, by its numbers and names.
+template <typename Info>
+GType register_table(const char* name, const Info* (*info)(std::uint32_t)) {
+  static std::vector<GEnumValue> values;
+  for (std::uint32_t value = 0; const Info* row = info(value); ++value)
+    values.push_back({int(value), row->description, row->name});
+  values.push_back({0, nullptr, nullptr});
+  return register_enum(name, values.data());
+}
+
 GType method_type() {
-  static const GType type = register_enum("GstCrowdNmsMethod", method_values);
+  static const GType type = register_table("GstCrowdNmsMethod", crowd_nms_method_info);
   return type;
 }
 
 GType metric_type() {
-  static const GType type = register_enum("GstCrowdNmsMetric", metric_values);
+  static const GType type = register_table("GstCrowdNmsMetric", crowd_nms_metric_info);
   return type;
 }
 
@@ -235,10 +232,6 @@ const PropertyTable<NmsSettings>& nms_properties() {
     return rows;
   }();
   return table;
-}
-
-const char* method_nick(CrowdNmsMethod method) {
-  return method_values[method].value_nick;
 }
 
 }  // namespace crowd

@@ -39,7 +39,4 @@ struct NmsSettings {
 
 const PropertyTable<NmsSettings>& nms_properties();
 
-/// "greedy", "map-reduce" or "paper".
-const char* method_nick(CrowdNmsMethod method);
-
 }  // namespace crowd

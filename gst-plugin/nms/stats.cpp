@@ -70,7 +70,7 @@ GstStructure* NmsStats::structure(CrowdNmsMethod method, const CrowdNmsTotals& o
       last.survivors, "last-suppressed", G_TYPE_UINT, suppressed(last), "last-invalid", G_TYPE_UINT, last.invalid,
       "last-below-threshold", G_TYPE_UINT, last.below_threshold, "last-overflow", G_TYPE_UINT, last.overflow,
       "last-clipped", G_TYPE_UINT, last.clipped, "last-nms-time", G_TYPE_UINT64, last_nms_time_, "backend",
-      G_TYPE_STRING, backend_, "method", G_TYPE_STRING, method_nick(method_.value_or(method)), nullptr);
+      G_TYPE_STRING, backend_, "method", G_TYPE_STRING, crowd_nms_method_info(method_.value_or(method))->name, nullptr);
 }
 
 GstStructure* NmsStats::message(const GstSegment& segment, const GstBuffer* buffer) const {
@@ -85,7 +85,7 @@ GstStructure* NmsStats::message(const GstSegment& segment, const GstBuffer* buff
       last_.invalid, "below-threshold", G_TYPE_UINT, last_.below_threshold, "overflow", G_TYPE_UINT, last_.overflow,
       "clipped", G_TYPE_UINT, last_.clipped, "nms-time", G_TYPE_UINT64, last_nms_time_, "on-device", G_TYPE_BOOLEAN,
       gboolean{last_place_ == Place::device}, "backend", G_TYPE_STRING, backend_, "method", G_TYPE_STRING,
-      method_nick(method_.value_or(CROWD_NMS_GREEDY)), nullptr);
+      crowd_nms_method_info(method_.value_or(CROWD_NMS_GREEDY))->name, nullptr);
 }
 
 }  // namespace crowd

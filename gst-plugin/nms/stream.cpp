@@ -18,13 +18,17 @@ namespace {
 
 using Outcome = FrameReport::Outcome;
 
+bool reads_d_max(CrowdNmsMethod method) {
+  return crowd_nms_method_info(method)->reads & CROWD_NMS_READS_D_MAX;
+}
+
 // The matrix of the paper belongs to the element's capacity, not to the number of candidates of a frame.
 Backends::Config backends_config(const NmsSettings& settings, BackendChoice backend) {
   Backends::Config config = {.backend = backend, .params = settings.params, .capacity = settings.max_candidates};
   const std::uint32_t k = config.params.paper_k;
   if (!config.params.paper_d_max)
     config.params.paper_d_max = (config.capacity + k - 1) / k * k;
-  if (config.params.method != CROWD_NMS_PAPER)
+  if (!reads_d_max(config.params.method))
     config.params.paper_d_max = 0;
   return config;
 }
@@ -285,7 +289,7 @@ void NmsStream::warn_overflow(guint64 overflow, guint64 candidates, CrowdNmsMeth
                             " candidates are not looked at: the last in the order of the metadata, whatever their "
                             "scores. Raise %smax-candidates, here and of the element that attaches them. Further ones "
                             "are only counted, see overflow in stats.",
-                            overflow, candidates, method == CROWD_NMS_PAPER ? "paper-d-max and " : "");
+                            overflow, candidates, reads_d_max(method) ? "paper-d-max and " : "");
 }
 
 // Cheap, and only until there were candidates.

@@ -25,6 +25,7 @@ struct FakeLibrary {
   bool has_gpu = true;
   CrowdNmsStatus gpu_says = CROWD_NMS_OK;
   bool gpu_is_too_small = false;
+  bool gpu_lacks_map_reduce = false;
   std::vector<std::string> calls;
   int sessions = 0;
 };
@@ -34,6 +35,13 @@ const char* name(CrowdNmsBackend backend) {
   return backend == CROWD_NMS_BACKEND_CUDA ? "cuda" : "cpu";
 }
 
+const CrowdNmsMethodInfo* method_info(uint32_t method) {
+  static CrowdNmsMethodInfo info;
+  info = *crowd_nms_method_info(method);
+  if (library.gpu_lacks_map_reduce && method == CROWD_NMS_MAP_REDUCE)
+    info.backends = 1u << CROWD_NMS_BACKEND_CPU;
+  return &info;
+}
 const char* last_error(void) {
   return "the reason";
 }
@@ -43,8 +51,9 @@ CrowdNmsStatus params_check(const CrowdNmsParams* params) {
 CrowdNmsStatus cuda_probe(void) {
   return library.has_gpu ? CROWD_NMS_OK : CROWD_NMS_NO_GPU;
 }
-size_t cuda_workspace_bytes(const CrowdNmsParams*, uint32_t, uint32_t) {
-  return library.has_gpu && !library.gpu_is_too_small;
+size_t cuda_workspace_bytes(const CrowdNmsParams* params, uint32_t, uint32_t) {
+  const bool has_method = method_info(params->method)->backends & 1u << CROWD_NMS_BACKEND_CUDA;
+  return library.has_gpu && !library.gpu_is_too_small && has_method;
 }
 CrowdNmsStatus session_new(CrowdNmsBackend backend, const CrowdNmsParams* params, uint32_t, uint32_t capacity,
                            CrowdNmsSession** session) {
@@ -72,6 +81,7 @@ void session_free(CrowdNmsSession* session) {
 }
 
 constexpr crowd::Library functions = {
+    .method_info = method_info,
     .params_check = params_check,
     .cuda_probe = cuda_probe,
     .cuda_workspace_bytes = cuda_workspace_bytes,
@@ -208,6 +218,19 @@ TEST_F(nms_backends, sessions_are_made_again_only_for_what_they_depend_on) {
   run(other, 5);
   EXPECT_EQ(library.calls, (Calls{"new cpu", "run cpu", "run cpu", "new cpu paper", "run cpu", "new cpu paper",
                                   "run cpu", "new cpu paper", "run cpu"}));
+}
+
+TEST_F(nms_backends, auto_comes_back_to_the_gpu_from_a_method_that_it_lacks) {
+  library.gpu_lacks_map_reduce = true;
+  const auto lacking = config(BackendChoice::automatic, CROWD_NMS_MAP_REDUCE), other = config(BackendChoice::automatic);
+  run(lacking, 10000);
+  EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
+  EXPECT_EQ(backends_.no_gpu_reason(), "the reason");
+  run(other, 10000);
+  EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CUDA);
+  run(lacking, 10000);
+  EXPECT_EQ(result_.backend, CROWD_NMS_BACKEND_CPU);
+  EXPECT_EQ(backends_.prepare(config(BackendChoice::cuda, CROWD_NMS_MAP_REDUCE)), CROWD_NMS_UNSUPPORTED);
 }
 
 TEST_F(nms_backends, refused_settings_leave_nothing_behind) {
