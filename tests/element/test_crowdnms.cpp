@@ -360,12 +360,19 @@ std::vector<std::string> describe(GstBuffer* buffer) {
   return all;
 }
 
+std::uint32_t method_count() {
+  std::uint32_t count = 0;
+  while (crowd_nms_method_info(count))
+    count++;
+  return count;
+}
+
 TEST(crowdnms, agrees_with_the_library_on_random_frames) {
   constexpr unsigned seed = 20201121;
   std::mt19937 random(seed);
-  const std::array<const char*, 3> methods = {"greedy", "map-reduce", "paper"};
-  for (int round = 0; round < 30; round++) {
-    const auto method = static_cast<CrowdNmsMethod>(round % 3);
+  const std::uint32_t methods = method_count();
+  for (std::uint32_t round = 0; round < 10 * methods; round++) {
+    const auto method = static_cast<CrowdNmsMethod>(round % methods);
     const unsigned n = 1 + random() % 1500;
     const float threshold = .2f + .1f * float(round % 6);
     const bool agnostic = round % 4 == 0;
@@ -378,7 +385,7 @@ TEST(crowdnms, agrees_with_the_library_on_random_frames) {
     params.paper_d_max = 16384;
     const std::vector<Candidate> crowd = random_crowd(random, n);
     const std::vector<std::uint32_t> expected = expected_survivors(params, crowd);
-    NmsHarness nms(std::string("score-threshold=0 method=") + methods[method]);
+    NmsHarness nms(std::string("score-threshold=0 method=") + crowd_nms_method_info(method)->name);
     g_object_set(nms.element(), "iou-threshold", threshold, "class-agnostic", agnostic, nullptr);
     const auto out = nms.pass(crowd);
     const std::vector<Roi> found = rois(out.get());
@@ -404,7 +411,8 @@ TEST(crowdnms, writes_the_same_metadata_on_the_gpu) {
     NmsHarness cpu(mode + std::string("backend=cpu")), gpu(mode + std::string("backend=cuda"));
     for (int round = 0; round < 40; round++) {
       for (const NmsHarness* nms : {&cpu, &gpu})
-        g_object_set(nms->element(), "method", round % 3, "iou-threshold", .3f + .1f * float(round % 4), nullptr);
+        g_object_set(nms->element(), "method", guint(round) % method_count(), "iou-threshold",
+                     .3f + .1f * float(round % 4), nullptr);
       const std::vector<Candidate> crowd = random_crowd(random, random() % 3000);
       const auto expected = cpu.pass(crowd), got = gpu.pass(crowd);
       ASSERT_TRUE(expected && got);

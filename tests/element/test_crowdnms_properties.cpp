@@ -3,6 +3,7 @@
 //
 // What one sets on crowdnms, and what it tells: properties, messages, statistics.
 
+#include <crowd/nms.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
 #include <gst/controller/gstinterpolationcontrolsource.h>
 
@@ -43,17 +44,32 @@ TEST(crowdnms_properties, change_while_playing) {
   EXPECT_EQ(survivors(), 3u);
 }
 
+using Values = std::map<std::string, int>;
+
+Values values(const char* property) {
+  NmsHarness nms;
+  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(nms.element()), property);
+  const GEnumClass* type = G_PARAM_SPEC_ENUM(spec)->enum_class;
+  Values all;
+  for (guint i = 0; i < type->n_values; i++)
+    all[type->values[i].value_nick] = type->values[i].value;
+  return all;
+}
+
+template <typename Info>
+Values values_of(const Info* (*info)(std::uint32_t)) {
+  Values all;
+  for (std::uint32_t value = 0; const Info* row = info(value); value++)
+    all[row->name] = int(value);
+  return all;
+}
+
+TEST(crowdnms_properties, offer_every_method_and_metric_of_the_library) {
+  EXPECT_EQ(values("method"), values_of(crowd_nms_method_info));
+  EXPECT_EQ(values("metric"), values_of(crowd_nms_metric_info));
+}
+
 TEST(crowdnms_properties, kinds_of_metadata_keep_their_values) {
-  using Values = std::map<std::string, int>;
-  const auto values = [](const char* property) {
-    NmsHarness nms;
-    GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(nms.element()), property);
-    const GEnumClass* type = G_PARAM_SPEC_ENUM(spec)->enum_class;
-    Values all;
-    for (guint i = 0; i < type->n_values; i++)
-      all[type->values[i].value_nick] = type->values[i].value;
-    return all;
-  };
   // A new kind comes with a value of its own; these stay.
   EXPECT_EQ(values("meta-source"), (Values{{"auto", 0}, {"boxes", 2}, {"roi", 3}}));
   EXPECT_EQ(values("meta-output"), (Values{{"auto", 0}, {"all", 1}, {"boxes", 2}, {"roi", 3}}));
@@ -62,10 +78,11 @@ TEST(crowdnms_properties, kinds_of_metadata_keep_their_values) {
 TEST(crowdnms_properties, may_change_from_another_thread_at_any_time) {
   NmsHarness nms;
   std::atomic<bool> done = false;
+  const auto methods = guint(values("method").size());
   std::thread turner([&] {
     for (guint i = 0; !done; i++) {
       g_object_set(nms.element(), "iou-threshold", float(i % 10) / 10, "max-candidates", 1 + i % 7, "mode", i % 2,
-                   "method", i % 3, nullptr);
+                   "method", i % methods, nullptr);
       (void)nms.stat("frames");
     }
   });

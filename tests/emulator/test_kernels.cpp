@@ -170,6 +170,17 @@ TEST(EmulatedPaper, agrees_at_exact_ratios) {
   for_each_exact_ratio(CROWD_NMS_PAPER, [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
+TEST(Emulated, lacks_the_methods_that_its_table_says) {
+  for (const CrowdNmsMethod method : all_methods()) {
+    CrowdNmsParams params = default_params();
+    params.method = method;
+    const Batch batch = Batch::of(distribution("dense").make(100, 1));
+    const bool has_it = crowd_nms_method_info(method)->backends & 1u << CROWD_NMS_BACKEND_CUDA;
+    EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 1, 100) > 0, has_it) << crowd_nms_last_error();
+    EXPECT_EQ(run_emulated(params, batch, {100, true, true}).status, has_it ? CROWD_NMS_OK : CROWD_NMS_UNSUPPORTED);
+  }
+}
+
 TEST(gather, hands_out_survivors_as_boxes) {
   expect_gathers([](const Case& it, const Result& found, Gathered& out) {
     const CrowdNmsCandidates candidates = it.batch.candidates();
@@ -212,11 +223,11 @@ TEST(gather, says_what_is_wrong_with_its_arguments) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Method, Emulated,
-                         testing::Combine(testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE),
+                         testing::Combine(testing::ValuesIn(quick_methods_of(CROWD_NMS_BACKEND_CUDA)),
                                           testing::Values(7, 9)),
                          [](const auto& info) {
-                           return std::string(std::get<0>(info.param) == CROWD_NMS_GREEDY ? "greedy" : "map_reduce") +
-                                  "_sm" + std::to_string(std::get<1>(info.param)) + "0";
+                           return test_name(std::get<0>(info.param)) + "_sm" + std::to_string(std::get<1>(info.param)) +
+                                  "0";
                          });
 
 }  // namespace

@@ -44,8 +44,8 @@ CrowdNmsParams read_params(Input& input) {
   constexpr double thresholds[] = {0, 0.25, 0.3, 0.5, 0.7, 1};
   CrowdNmsParams params = default_params();
   const bool legal = input.flag();
-  choose(input, legal, 3, params.method);
-  choose(input, legal, 4, params.metric);
+  choose(input, legal, static_cast<std::uint32_t>(all_methods().size()), params.method);
+  choose(input, legal, metric_count(), params.metric);
   choose(input, legal, 2, params.comparator);
   if (legal)
     params.overlap_threshold = input.pick(thresholds);
@@ -171,7 +171,8 @@ void check_sums(const Batch& batch, const Result& result, const Wanted& wanted, 
 bool oracle_can(const CrowdNmsParams& params, const Batch& batch) {
   if (batch.all.size() > most_for_oracle)
     return false;
-  return params.method != CROWD_NMS_PAPER || std::max(params.paper_d_max, params.paper_k) <= most_for_oracle;
+  return !reads(params.method, CROWD_NMS_READS_D_MAX) ||
+         std::max(params.paper_d_max, params.paper_k) <= most_for_oracle;
 }
 
 void check_against(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted, const Result& result) {

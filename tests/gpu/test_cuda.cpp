@@ -25,11 +25,10 @@ struct Mode {
 };
 
 constexpr Mode modes[] = {{"plain", run_cuda}, {"captured", run_captured}, {"session", run_cuda_session}};
-constexpr const char* method_names[] = {"greedy", "map_reduce", "paper"};
 
 /// What CUDA refuses: more than 1024 threads a block.
 bool fits_hardware(const Case& it) {
-  if (it.params.method != CROWD_NMS_PAPER)
+  if (!reads(it.params.method, CROWD_NMS_READS_D_MAX))
     return true;
   return crowd_nms_cuda_workspace_bytes(&it.params, it.batch.frames, it.batch.capacity) > 0;
 }
@@ -73,7 +72,7 @@ TEST_P(CudaAgainstOracle, agrees_on_large_frames) {
 TEST_P(CudaAgainstOracle, agrees_on_huge_frames) {
   if (quick())
     GTEST_SKIP() << "CROWD_GPU_TEST=quick";
-  if (method() == CROWD_NMS_PAPER)
+  if (reads(method(), CROWD_NMS_READS_D_MAX))
     GTEST_SKIP() << "the oracle's matrix stops at D_max 8192";
   constexpr std::uint32_t sizes[] = {huge_size};
   run(sizes, 1);
@@ -150,11 +149,10 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Method, CudaAgainstOracle,
-                         testing::Combine(testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER),
+                         testing::Combine(testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CUDA)),
                                           testing::ValuesIn(modes)),
                          [](const auto& info) {
-                           return std::string(method_names[std::get<0>(info.param)]) + "_" +
-                                  std::get<1>(info.param).name;
+                           return test_name(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name;
                          });
 
 Wanted everything(const Batch& batch) {
@@ -219,7 +217,7 @@ TEST(Cuda, agrees_on_every_path) {
     params.method = path.method;
     EXPECT_TRUE(same(run_oracle(params, batch, everything(batch)), run_cuda(params, batch, everything(batch)), batch,
                      everything(batch)))
-        << method_names[path.method] << ' ' << path.distribution << " n=" << path.n << " seed=5";
+        << test_name(path.method) << ' ' << path.distribution << " n=" << path.n << " seed=5";
   }
   Batch batch = Batch::of(distribution("clustered").make(900, 6));
   batch.frames = 3;
@@ -228,6 +226,19 @@ TEST(Cuda, agrees_on_every_path) {
   EXPECT_TRUE(same(run_oracle(default_params(), batch, everything(batch)),
                    run_cuda(default_params(), batch, everything(batch)), batch, everything(batch)))
       << "greedy batch of 3, seed=6";
+}
+
+TEST(Cuda, refuses_the_methods_that_it_lacks) {
+  for (const CrowdNmsMethod method : all_methods()) {
+    CrowdNmsParams params = default_params();
+    params.method = method;
+    const bool has_it = crowd_nms_method_info(method)->backends & 1u << CROWD_NMS_BACKEND_CUDA;
+    EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 1, 100) > 0, has_it) << crowd_nms_last_error();
+    CrowdNmsSession* session = nullptr;
+    EXPECT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CUDA, &params, 1, 100, &session),
+              has_it ? CROWD_NMS_OK : CROWD_NMS_UNSUPPORTED);
+    crowd_nms_session_free(session);
+  }
 }
 
 TEST(Cuda, refuses_what_the_hardware_cannot_do_with_a_remedy) {

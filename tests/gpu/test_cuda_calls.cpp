@@ -148,11 +148,10 @@ TEST_P(CudaInGraphs, sees_what_a_kernel_rewrote_in_place_before_each_call) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, CudaInGraphs,
-                         testing::Combine(testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE),
+                         testing::Combine(testing::ValuesIn(quick_methods_of(CROWD_NMS_BACKEND_CUDA)),
                                           testing::Values(200u, 1027u, 4096u, 5000u, 20000u)),
                          [](const auto& info) {
-                           const bool greedy = std::get<0>(info.param) == CROWD_NMS_GREEDY;
-                           return (greedy ? "greedy_" : "map_reduce_") + std::to_string(std::get<1>(info.param));
+                           return test_name(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param));
                          });
 
 // More blocks than fit the GPU at once, so that some begin only when others have ended.
@@ -162,7 +161,7 @@ TEST(CudaAtTheLargestCapacity, agrees_with_the_cpu_backend) {
   for (const std::uint32_t n : {1u << 20, (1u << 20) - 1}) {
     for (const bool clustered : {false, true}) {
       const Boxes set = clustered ? crowd(n, 20000, 46460, 18000, n) : uniform(n, 15360, 8640, n);
-      for (const CrowdNmsMethod method : {CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE}) {
+      for (const CrowdNmsMethod method : quick_methods_of(CROWD_NMS_BACKEND_CUDA)) {
         CrowdNmsParams params = default_params();
         params.method = method;
         const Batch batch = Batch::of(set);
@@ -180,7 +179,7 @@ TEST(CudaErrors, of_the_application_are_left_to_it) {
     GTEST_SKIP() << "memcheck counts these errors";
   void* too_much = nullptr;
   const Batch batch = Batch::of(crowd(1000, 40, 1920, 1080, 3));
-  for (const CrowdNmsMethod method : {CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER}) {
+  for (const CrowdNmsMethod method : methods_of(CROWD_NMS_BACKEND_CUDA)) {
     CrowdNmsParams params = default_params();
     params.method = method;
     DeviceCall call(params, batch, everything(batch));

@@ -51,7 +51,7 @@ TEST_P(CpuAgainstOracle, agrees_on_large_frames) {
 
 TEST_P(CpuAgainstOracle, agrees_on_huge_frames) {
   std::size_t ran = 0;
-  if (GetParam() != CROWD_NMS_PAPER)
+  if (!reads(GetParam(), CROWD_NMS_READS_D_MAX))
     for_each_huge_case(GetParam(), [&ran](const Case& it) {
       if (ran++ < large_cases)
         expect_as_oracle(run_cpu, it);
@@ -63,13 +63,8 @@ TEST_P(CpuAgainstOracle, agrees_on_ragged_batches) {
   expect_as_oracle(run_cpu, sorted_crowds(GetParam()));
 }
 
-std::string method_name(const testing::TestParamInfo<CrowdNmsMethod>& info) {
-  constexpr const char* names[] = {"greedy", "map_reduce", "paper"};
-  return names[info.param];
-}
-
-INSTANTIATE_TEST_SUITE_P(Method, CpuAgainstOracle,
-                         testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER), method_name);
+INSTANTIATE_TEST_SUITE_P(Method, CpuAgainstOracle, testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CPU)),
+                         [](const auto& info) { return test_name(info.param); });
 
 }  // namespace
 }  // namespace crowd::test

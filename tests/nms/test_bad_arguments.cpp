@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <string>
 
 #include "oracle.hpp"
 
@@ -40,13 +41,15 @@ struct Call {
 struct Mistake {
   const char* name;
   std::function<void(Call&)> make;
-  const char* says;
+  std::string says;
   CrowdNmsStatus status = CROWD_NMS_INVALID_ARGUMENT;
 };
 
 const Mistake mistakes[] = {
-    {"method", [](Call& c) { c.params.method = static_cast<CrowdNmsMethod>(3); }, "method 3"},
-    {"metric", [](Call& c) { c.params.metric = static_cast<CrowdNmsMetric>(4); }, "metric 4"},
+    {"method", [](Call& c) { c.params.method = static_cast<CrowdNmsMethod>(all_methods().size()); },
+     "method " + std::to_string(all_methods().size())},
+    {"metric", [](Call& c) { c.params.metric = static_cast<CrowdNmsMetric>(metric_count()); },
+     "metric " + std::to_string(metric_count())},
     {"comparator", [](Call& c) { c.params.comparator = static_cast<CrowdNmsComparator>(2); }, "comparator 2"},
     {"threshold_below", [](Call& c) { c.params.overlap_threshold = -0.1; }, "overlap_threshold is -0.1"},
     {"threshold_just_below", [](Call& c) { c.params.overlap_threshold = -1e-300; }, "overlap_threshold is -1e-300"},

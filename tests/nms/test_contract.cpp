@@ -120,7 +120,7 @@ TEST(Overlap, from_zero_on_reaches_boxes_apart) {
   EXPECT_EQ(run(params, distribution("disjoint_grid").make(500, 3)).reports[0].survivors, 1u);
 }
 
-TEST(Overlap, has_four_metrics) {
+TEST(Overlap, of_a_small_box_in_a_big_one_is_the_metrics_matter) {
   // A small box in a big one, once better-ranked and once worse-ranked.
   const CrowdNmsBox big = {0, 0, 100, 40}, small = {10, 10, 20, 15};
   const auto kept = [&](CrowdNmsMetric metric, bool small_first) {
@@ -265,7 +265,7 @@ TEST(Output, may_be_nothing_but_reports) {
 
 TEST(Output, adds_up) {
   for (const Distribution& from : distributions()) {
-    for (const CrowdNmsMethod method : {CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE}) {
+    for (const CrowdNmsMethod method : methods_of(CROWD_NMS_BACKEND_CPU)) {
       CrowdNmsParams params = with(method);
       params.score_threshold = 0.2f;
       const Batch batch = Batch::of(from.make(300, 9));
@@ -294,7 +294,7 @@ TEST(Survivors, of_map_reduce_are_a_subset_of_those_of_greedy) {
 }
 
 TEST(Batch, gives_each_frame_what_it_gets_alone) {
-  for (const CrowdNmsMethod method : {CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER}) {
+  for (const CrowdNmsMethod method : methods_of(CROWD_NMS_BACKEND_CPU)) {
     for_each_batch(method, [](const Case& it) {
       const Result together = run_cpu(it.params, it.batch, it.wanted);
       for (std::uint32_t f = 0; f < it.batch.frames; ++f) {
@@ -312,7 +312,7 @@ TEST(Batch, gives_each_frame_what_it_gets_alone) {
 }
 
 TEST(Call, keeps_its_input_and_repeats_itself) {
-  for (const CrowdNmsMethod method : {CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER}) {
+  for (const CrowdNmsMethod method : methods_of(CROWD_NMS_BACKEND_CPU)) {
     const Batch batch = Batch::of(distribution("quantised_scores").make(700, 8));
     const Batch before = batch;
     const Wanted wanted = {.max_survivors = 700};

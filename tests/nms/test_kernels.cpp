@@ -30,7 +30,7 @@ struct Found {
   bool operator==(const Found&) const = default;
 };
 
-Found run(const Kernels& kernels, const CrowdNmsParams& params, const Boxes& set) {
+Found run(const Kernels& kernels, const CrowdNmsParams& params, bool all_suppress, const Boxes& set) {
   std::size_t bytes = 0;
   carve(nullptr, set.size(), bytes);
   const std::unique_ptr<void, void (*)(void*)> workspace(std::aligned_alloc(workspace_alignment, bytes), std::free);
@@ -39,7 +39,7 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, const Boxes& set
   Outcome outcome;
   Task task = arrange(params, {set.boxes, set.scores.data(), set.classes.data()}, scratch, found.representatives.data(),
                       outcome);
-  task.all_suppress = params.method == CROWD_NMS_MAP_REDUCE;
+  task.all_suppress = all_suppress;
   const std::uint32_t count = kernels.suppress(task);
   if (task.all_suppress) {
     restore_all(task);
@@ -51,17 +51,19 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, const Boxes& set
 
 void expect_as_portable(const Kernels& kernels) {
   constexpr Kernels plain = {portable::suppress, portable::find_representatives};
+  const std::uint32_t metrics = metric_count();
   for (const Distribution& from : distributions()) {
     for (const std::uint32_t n : {0u, 1u, 8u, 9u, 64u, 65u, 150u, 700u, 1500u}) {
-      for (std::uint32_t variant = 0; variant < 16; ++variant) {
+      for (std::uint32_t variant = 0; variant < 4 * metrics; ++variant) {
         CrowdNmsParams params = default_params();
-        params.method = variant % 2 ? CROWD_NMS_MAP_REDUCE : CROWD_NMS_GREEDY;
-        params.metric = static_cast<CrowdNmsMetric>(variant / 2 % 4);
-        params.comparator = variant / 8 ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
+        const bool all_suppress = variant % 2;
+        params.metric = static_cast<CrowdNmsMetric>(variant / 2 % metrics);
+        params.comparator = variant / (2 * metrics) ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
         params.overlap_threshold = variant % 3 ? 0.5f : 0.25f;
         params.pixel_offset = variant % 5 == 0;
         const Boxes set = from.make(n, variant + n);
-        ASSERT_EQ(run(kernels, params, set), run(plain, params, set)) << from.name << " n=" << n << ' ' << params;
+        ASSERT_EQ(run(kernels, params, all_suppress, set), run(plain, params, all_suppress, set))
+            << from.name << " n=" << n << ' ' << params << " all_suppress=" << all_suppress;
       }
     }
   }

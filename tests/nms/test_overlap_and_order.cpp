@@ -15,6 +15,7 @@
 #include "core/order.hpp"
 #include "core/overlap.hpp"
 #include "core/paper_rule.hpp"
+#include "tables.hpp"
 
 namespace crowd::test {
 namespace {
@@ -71,8 +72,7 @@ TEST(Overlap, of_a_box_with_itself_is_one) {
   for (const Pair& pair : pairs()) {
     if (!has_an_area(pair.a))
       continue;
-    for (int metric = CROWD_NMS_IOU; metric <= CROWD_NMS_OVER_LOWER; ++metric) {
-      const auto m = static_cast<CrowdNmsMetric>(metric);
+    for (const CrowdNmsMetric m : all_metrics()) {
       ASSERT_TRUE(overlaps(pair.a, pair.a, rule(m, 1, true)));
       ASSERT_TRUE(overlaps(pair.a, pair.a, rule(m, 0.999f)));
       ASSERT_FALSE(overlaps(pair.a, pair.a, rule(m, 1)));
@@ -82,8 +82,7 @@ TEST(Overlap, of_a_box_with_itself_is_one) {
 
 TEST(Overlap, falls_with_the_threshold_and_greater_implies_greater_equal) {
   for (const Pair& pair : pairs()) {
-    for (int metric = CROWD_NMS_IOU; metric <= CROWD_NMS_OVER_LOWER; ++metric) {
-      const auto m = static_cast<CrowdNmsMetric>(metric);
+    for (const CrowdNmsMetric m : all_metrics()) {
       bool before = true;
       for (const float t : thresholds) {
         const bool now = overlaps(pair.a, pair.b, rule(m, t));
@@ -98,9 +97,9 @@ TEST(Overlap, falls_with_the_threshold_and_greater_implies_greater_equal) {
 TEST(Overlap, of_boxes_apart_is_zero) {
   const CrowdNmsBox a = {0, 0, 10, 4};
   for (const CrowdNmsBox& b : {CrowdNmsBox{10, 0, 20, 4}, {0, 4, 10, 8}, {50, 50, 60, 51}, {-9, -9, -1, 30}}) {
-    for (int metric = CROWD_NMS_IOU; metric <= CROWD_NMS_OVER_LOWER; ++metric) {
-      EXPECT_FALSE(overlaps(a, b, rule(static_cast<CrowdNmsMetric>(metric), 0)));
-      EXPECT_TRUE(overlaps(a, b, rule(static_cast<CrowdNmsMetric>(metric), 0, true)));
+    for (const CrowdNmsMetric m : all_metrics()) {
+      EXPECT_FALSE(overlaps(a, b, rule(m, 0)));
+      EXPECT_TRUE(overlaps(a, b, rule(m, 0, true)));
     }
   }
 }
@@ -118,22 +117,47 @@ TEST(Overlap, does_not_change_when_lattice_boxes_move) {
   }
 }
 
+struct ByHeart {
+  CrowdNmsMetric metric;
+  float half_open, last_pixel_inclusive;  ///< ratio with an offset of 0, of 1
+};
+
 TEST(Overlap, knows_lattice_boxes_by_heart) {
   const CrowdNmsBox hi = {0, 0, 4, 10};
-  const CrowdNmsBox lo = {2, 5, 12, 7};  // in common 2 x 2, areas 40 and 20
-  const auto ratio_is = [&](CrowdNmsMetric metric, float offset, float ratio) {
-    EXPECT_TRUE(overlaps(hi, lo, rule(metric, ratio, true, offset))) << metric;
-    EXPECT_FALSE(overlaps(hi, lo, rule(metric, ratio, false, offset))) << metric;
+  const CrowdNmsBox lo = {2, 5, 12, 7};  // in common 2 x 2, areas 40 and 20; with an offset of 1 3 x 3, 55 and 33
+  constexpr ByHeart rows[] = {
+      {CROWD_NMS_IOU, 4.0f / 56, 9.0f / 79},
+      {CROWD_NMS_IOS, 4.0f / 20, 9.0f / 33},
+      {CROWD_NMS_OVER_HIGHER, 4.0f / 40, 9.0f / 55},
+      {CROWD_NMS_OVER_LOWER, 4.0f / 20, 9.0f / 33},
   };
-  ratio_is(CROWD_NMS_IOU, 0, 4.0f / 56);
-  ratio_is(CROWD_NMS_IOS, 0, 4.0f / 20);
-  ratio_is(CROWD_NMS_OVER_HIGHER, 0, 4.0f / 40);
-  ratio_is(CROWD_NMS_OVER_LOWER, 0, 4.0f / 20);
-  // With the last pixel inclusive 3 x 3, 5 x 11 and 11 x 3.
-  ratio_is(CROWD_NMS_IOU, 1, 9.0f / 79);
-  ratio_is(CROWD_NMS_IOS, 1, 9.0f / 33);
-  ratio_is(CROWD_NMS_OVER_HIGHER, 1, 9.0f / 55);
-  ratio_is(CROWD_NMS_OVER_LOWER, 1, 9.0f / 33);
+  std::vector<CrowdNmsMetric> known;
+  for (const ByHeart& row : rows) {
+    known.push_back(row.metric);
+    for (const float offset : {0.0f, 1.0f}) {
+      const float ratio = offset > 0 ? row.last_pixel_inclusive : row.half_open;
+      EXPECT_TRUE(overlaps(hi, lo, rule(row.metric, ratio, true, offset))) << row.metric;
+      EXPECT_FALSE(overlaps(hi, lo, rule(row.metric, ratio, false, offset))) << row.metric;
+    }
+  }
+  EXPECT_EQ(known, all_metrics()) << "a row for each metric";
+}
+
+// What the kernels' windows rest on.
+TEST(Overlap, implies_the_iou_that_the_row_of_the_metric_says) {
+  constexpr float rounding = 1e-5f;
+  for (const Pair& pair : pairs()) {
+    if (!has_an_area(pair.a) || !has_an_area(pair.b) || intersection(pair.a, pair.b, 0) < 1e-30f)
+      continue;
+    for (const CrowdNmsMetric m : all_metrics()) {
+      for (const float t : thresholds) {
+        const float iou = min_iou(Metrics{}, m, t) * (1 - rounding);
+        if (iou > 0 && overlaps(pair.a, pair.b, rule(m, t))) {
+          ASSERT_TRUE(overlaps(pair.a, pair.b, rule(CROWD_NMS_IOU, iou))) << m << " above " << t;
+        }
+      }
+    }
+  }
 }
 
 TEST(Overlap, of_areas_beyond_float_is_none) {

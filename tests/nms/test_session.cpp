@@ -37,7 +37,7 @@ TEST(CpuSession, gives_what_the_plain_call_gives_again_and_again) {
   CrowdNmsParams paper = default_params();
   paper.method = CROWD_NMS_PAPER;
   const Session session = make(&paper, 12, 310);
-  for (const CrowdNmsMethod method : {CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER}) {
+  for (const CrowdNmsMethod method : methods_of(CROWD_NMS_BACKEND_CPU)) {
     for_each_batch(method, [&](const Case& it) {
       expect_as_oracle([&](const auto& params, const auto& batch,
                            const auto& wanted) { return run(session.get(), params, batch, wanted); },

@@ -76,7 +76,8 @@ TEST_P(Threshold, of_the_cpu_is_that_of_the_oracle_beside_exact_ratios) {
   for_each_near_ratio(GetParam(), [](const Case& it) { expect_as_oracle(run_cpu, it); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Method, Threshold, testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE, CROWD_NMS_PAPER));
+INSTANTIATE_TEST_SUITE_P(Method, Threshold, testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CPU)),
+                         [](const auto& info) { return test_name(info.param); });
 
 TEST(Threshold, as_a_float_compares_as_the_double_does) {
   Dice dice(3);

@@ -60,7 +60,8 @@ void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, 
   std::uint64_t seed = 1;
   for (const Distribution& from : distributions()) {
     for (const std::uint32_t n : sizes) {
-      const std::uint32_t variants = method == CROWD_NMS_PAPER ? 3 : 8;
+      const std::uint32_t metrics = metric_count();
+      const std::uint32_t variants = reads(method, CROWD_NMS_READS_RULE) ? 2 * metrics : 3;
       const std::uint32_t taken = per_size ? std::min(per_size, variants) : variants;
       for (std::uint32_t v = 0; v < taken; ++v) {
         ++seed;
@@ -72,10 +73,10 @@ void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, 
                 .batch = Batch::of(from.make(n, seed)),
                 .wanted = {}};
         it.params.method = method;
-        it.params.metric = static_cast<CrowdNmsMetric>(variant % 4);
-        it.params.comparator = variant / 4 % 2 ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
+        it.params.metric = static_cast<CrowdNmsMetric>(variant % metrics);
+        it.params.comparator = variant / metrics ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
         draw_options(it, dice);
-        if (method == CROWD_NMS_PAPER)
+        if (reads(method, CROWD_NMS_READS_D_MAX))
           draw_paper_options(it, dice);
         body(it);
       }
@@ -120,7 +121,7 @@ void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)
     Dice dice(seed);
     Case it{.name = "batch seed=" + std::to_string(seed), .params = default_params(), .batch = {}, .wanted = {}};
     it.params.method = method;
-    it.params.metric = static_cast<CrowdNmsMetric>(dice.below(4));
+    it.params.metric = static_cast<CrowdNmsMetric>(dice.below(metric_count()));
     const std::uint32_t frames = dice.below(12);
     for (std::uint32_t f = 0; f < frames; ++f) {
       const Distribution& from = dice.pick(distributions());

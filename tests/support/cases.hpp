@@ -32,8 +32,8 @@ RandomFrame random_frame(std::uint64_t seed);
 void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, std::uint32_t per_size,
                    const std::function<void(const Case&)>& body);
 
-/// Frames of huge_size candidates, where the oracle can afford it: greedy and map-reduce, one of each distribution in
-/// which boxes survive or are suppressed in a way of their own.
+/// Frames of huge_size candidates, which the oracle can afford but for methods that read paper_d_max: one of each
+/// distribution in which boxes survive or are suppressed in a way of their own.
 void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
 /// Batches of ragged frames: empty ones, full ones, more than the capacity, out of order, with gaps.

@@ -16,6 +16,11 @@ CrowdNmsBox box_of(float x, float y, float width, float height, float offset) {
   return {x, y, x + width - offset, y + height - offset};
 }
 
+/// The pixel offset that a method without a rule to set computes with.
+float own_offset(CrowdNmsMethod method) {
+  return reads(method, CROWD_NMS_READS_RULE) ? 0 : 1;
+}
+
 /// For every tenth two pairs: a box in one of its width, whose ratio is that over the union and over the larger, and
 /// two boxes of one size, whose ratio is that over either. All numbers are exact. The offset of metrics other than the
 /// paper's is 0.
@@ -65,16 +70,18 @@ void add_neighbours(double threshold, std::vector<double>& to) {
 
 void run(const char* name, CrowdNmsMethod method, const Boxes& set, const std::vector<double>& thresholds,
          const std::function<void(const Case&)>& body) {
+  const std::uint32_t metrics = metric_count();
+  const std::uint32_t variants = reads(method, CROWD_NMS_READS_RULE) ? 2 * metrics : 1;
   for (const double threshold : thresholds) {
-    for (std::uint32_t variant = 0; variant < (method == CROWD_NMS_PAPER ? 1 : 8); ++variant) {
+    for (std::uint32_t variant = 0; variant < variants; ++variant) {
       std::ostringstream text;
       text.precision(std::numeric_limits<double>::max_digits10);
       text << name << " at " << threshold;
       Case it{
           .name = text.str(), .params = default_params(), .batch = Batch::of(set), .wanted = {set.size(), true, true}};
       it.params.method = method;
-      it.params.metric = static_cast<CrowdNmsMetric>(variant % 4);
-      it.params.comparator = variant / 4 ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
+      it.params.metric = static_cast<CrowdNmsMetric>(variant % metrics);
+      it.params.comparator = variant / metrics ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
       it.params.overlap_threshold = threshold;
       body(it);
     }
@@ -87,7 +94,7 @@ void for_each_exact_ratio(CrowdNmsMethod method, const std::function<void(const 
   std::vector<double> thresholds = {0, 1};
   for (int tenth = 1; tenth <= 9; ++tenth)
     thresholds.push_back(tenth / 10.0);
-  run("tenths", method, tenths(method == CROWD_NMS_PAPER ? 1 : 0), thresholds, body);
+  run("tenths", method, tenths(own_offset(method)), thresholds, body);
   run("subnormal", method, subnormal(), {0, subnormal_ratio()}, body);
 }
 
@@ -95,7 +102,7 @@ void for_each_near_ratio(CrowdNmsMethod method, const std::function<void(const C
   std::vector<double> thresholds = {std::nextafter(1.0, 0.0)};
   for (int tenth = 1; tenth <= 9; ++tenth)
     add_neighbours(tenth / 10.0, thresholds);
-  run("tenths", method, tenths(method == CROWD_NMS_PAPER ? 1 : 0), thresholds, body);
+  run("tenths", method, tenths(own_offset(method)), thresholds, body);
   std::vector<double> tiny = {std::numeric_limits<double>::denorm_min(), 1e-300, 1e-45, 1e-38};
   add_neighbours(subnormal_ratio(), tiny);
   run("subnormal", method, subnormal(), tiny, body);

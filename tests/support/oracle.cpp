@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <stdexcept>
 
 namespace crowd::test {
 
@@ -55,6 +55,22 @@ float common_area(const CrowdNmsBox& a, const CrowdNmsBox& b, float offset) {
   return w * h;
 }
 
+float denominator(CrowdNmsMetric metric, float area_hi, float area_lo, float inter) {
+  switch (metric) {
+    case CROWD_NMS_IOU: {
+      const float both = area_hi + area_lo;
+      return both - inter;
+    }
+    case CROWD_NMS_IOS:
+      return std::min(area_hi, area_lo);
+    case CROWD_NMS_OVER_HIGHER:
+      return area_hi;
+    case CROWD_NMS_OVER_LOWER:
+      return area_lo;
+  }
+  throw std::invalid_argument("the oracle lacks this metric");
+}
+
 bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
   if (!params.class_agnostic && frame.classes && frame.classes[hi] != frame.classes[lo])
     return false;
@@ -62,16 +78,7 @@ bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint3
   const float inter = common_area(frame.boxes[hi], frame.boxes[lo], offset);
   const float area_hi = area_of(frame.boxes[hi], offset);
   const float area_lo = area_of(frame.boxes[lo], offset);
-  float below = 0;
-  if (params.metric == CROWD_NMS_IOU) {
-    below = area_hi + area_lo;
-    below = below - inter;
-  } else if (params.metric == CROWD_NMS_IOS) {
-    below = std::min(area_hi, area_lo);
-  } else {
-    below = params.metric == CROWD_NMS_OVER_HIGHER ? area_hi : area_lo;
-  }
-  const float ratio = inter / below;
+  const float ratio = inter / denominator(params.metric, area_hi, area_lo, inter);
   if (std::isnan(ratio))
     return false;
   const double exact = ratio;
@@ -212,6 +219,18 @@ std::uint32_t side_of_b(const CrowdNmsParams& params, std::uint32_t capacity) {
   return std::max(parts, 1u) * params.paper_k;
 }
 
+Outcome run(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t capacity) {
+  switch (params.method) {
+    case CROWD_NMS_GREEDY:
+      return greedy(params, frame);
+    case CROWD_NMS_MAP_REDUCE:
+      return map_reduce(params, frame);
+    case CROWD_NMS_PAPER:
+      return paper(params, frame, side_of_b(params, capacity));
+  }
+  throw std::invalid_argument("the oracle lacks this method");
+}
+
 void write(const Outcome& outcome, const Wanted& wanted, const Batch& batch, std::uint32_t f, Result& result) {
   const auto found = static_cast<std::uint32_t>(outcome.survivors.size());
   const std::uint32_t written = std::min(found, wanted.max_survivors);
@@ -248,9 +267,7 @@ Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted
     result.reports[f] = {};
     result.reports[f].candidates = given;
     result.reports[f].overflow = given - n;
-    const Outcome outcome = params.method == CROWD_NMS_PAPER ? paper(params, frame, side_of_b(params, batch.capacity))
-                            : params.method == CROWD_NMS_GREEDY ? greedy(params, frame)
-                                                                : map_reduce(params, frame);
+    const Outcome outcome = run(params, frame, batch.capacity);
     write(outcome, wanted, batch, f, result);
   }
   return result;

@@ -15,6 +15,7 @@
 
 #include "boxes.hpp"
 #include "crowd/nms.h"
+#include "tables.hpp"
 
 namespace crowd::test {
 

@@ -160,13 +160,11 @@ std::ostream& operator<<(std::ostream& out, const CrowdNmsBox& box) {
 }
 
 std::ostream& operator<<(std::ostream& out, const CrowdNmsParams& params) {
-  constexpr const char* methods[] = {"greedy", "map-reduce", "paper"};
-  constexpr const char* metrics[] = {"iou", "ios", "over-higher", "over-lower"};
-  out << methods[params.method] << ' ' << metrics[params.metric] << (params.comparator ? " >= " : " > ")
-      << std::setprecision(17) << params.overlap_threshold << std::setprecision(9)
-      << " score>=" << params.score_threshold << " pixel-offset=" << params.pixel_offset
+  out << crowd_nms_method_info(params.method)->name << ' ' << crowd_nms_metric_info(params.metric)->name
+      << (params.comparator ? " >= " : " > ") << std::setprecision(17) << params.overlap_threshold
+      << std::setprecision(9) << " score>=" << params.score_threshold << " pixel-offset=" << params.pixel_offset
       << " class-agnostic=" << params.class_agnostic;
-  if (params.method == CROWD_NMS_PAPER)
+  if (crowd::test::reads(params.method, CROWD_NMS_READS_D_MAX))
     out << " D_max=" << params.paper_d_max << " k=" << params.paper_k;
   return out;
 }

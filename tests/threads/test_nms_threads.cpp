@@ -39,9 +39,10 @@ Result run_session(CrowdNmsSession* session, const CrowdNmsParams& params, const
 TEST(Threads, have_sessions_of_their_own_and_plain_calls_beside) {
   const Batch batch = Batch::of(distribution("dense").make(400, 1));
   const Wanted wanted{.max_survivors = 400};
+  const std::vector<CrowdNmsMethod> methods = quick_methods_of(CROWD_NMS_BACKEND_CPU);
   in_threads([&](unsigned i) {
     CrowdNmsParams params = default_params();
-    params.method = i % 2 ? CROWD_NMS_MAP_REDUCE : CROWD_NMS_GREEDY;
+    params.method = methods[i % methods.size()];
     const Result expected = run_oracle(params, batch, wanted);
     for (unsigned again = 0; again < 5; again++) {
       CrowdNmsSession* made = nullptr;
