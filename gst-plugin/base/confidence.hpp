@@ -46,8 +46,8 @@ CROWD_HD inline float confidence_of(float score, Calibration calibration) {
       -(static_cast<double>(calibration.slope) * static_cast<double>(score) + static_cast<double>(calibration.offset));
   if (exponent != exponent)
     return static_cast<float>(exponent);
-  constexpr double most = 700;
-  return static_cast<float>(1 / (1 + exp_of(exponent < -most ? -most : exponent > most ? most : exponent)));
+  constexpr double max = 700;
+  return static_cast<float>(1 / (1 + exp_of(exponent < -max ? -max : exponent > max ? max : exponent)));
 }
 
 }  // namespace crowd

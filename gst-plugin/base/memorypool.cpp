@@ -11,8 +11,8 @@
 namespace crowd {
 
 guint room_for(std::size_t n) {
-  constexpr std::size_t least = 64, most = GST_CROWD_BOXES_MAX_CAPACITY;
-  return static_cast<guint>(n >= most ? most : std::max(std::bit_ceil(n), least));
+  constexpr std::size_t min = 64, max = GST_CROWD_BOXES_MAX_CAPACITY;
+  return static_cast<guint>(n >= max ? max : std::max(std::bit_ceil(n), min));
 }
 
 MemoryRef MemoryPool::acquire(guint capacity) {
@@ -26,7 +26,7 @@ MemoryRef MemoryPool::acquire(guint capacity) {
       return MemoryRef(gst_memory_ref(memory.get()));
   }
   MemoryRef memory(make_(capacity));
-  if (memory && memories_.size() < most)
+  if (memory && memories_.size() < max_kept)
     memories_.emplace_back(gst_memory_ref(memory.get()));
   return memory;
 }

@@ -30,7 +30,7 @@ guint room_for(std::size_t n);
 class MemoryPool {
  public:
   /** Where more than these are in flight, memories are made and not kept. */
-  static constexpr std::size_t most = 64;
+  static constexpr std::size_t max_kept = 64;
 
   using Make = std::function<GstMemory*(guint capacity)>;
 

@@ -152,20 +152,20 @@ void add_search_properties(Table& table) {
   table.add(
       g_param_spec_double(
           "hit-threshold", "Hit threshold",
-          "people: least score, the margin of the SVM; 0, OpenCV's own default, lets in more that is not a person", -10,
-          10, defaults.hit_threshold, controllable),
+          "people: minimum score, the margin of the SVM; 0, OpenCV's own default, lets in more that is not a person",
+          -10, 10, defaults.hit_threshold, controllable),
       [](auto& s) -> auto& { return s.per_frame.search.hit_threshold; });
   table.add(
       g_param_spec_int(
-          "min-size", "Least size",
-          "Least height of a window in pixels of the frame, which is enlarged for less than the classifier's "
+          "min-size", "Min size",
+          "Minimum height of a window in pixels of the frame, which is enlarged for less than the classifier's "
           "own (people 128, faces 24); a standing person fills 3/4 of the height. 0: 88 for people, the "
           "classifier's own for faces",
           0, G_MAXINT16, defaults.min_size, controllable),
       [](auto& s) -> auto& { return s.per_frame.search.min_size; });
   table.add(
-      g_param_spec_int("max-size", "Largest size",
-                       "Largest height of a window in pixels of the frame; 0: as large as the frame", 0, G_MAXINT16,
+      g_param_spec_int("max-size", "Max size",
+                       "Maximum height of a window in pixels of the frame; 0: as large as the frame", 0, G_MAXINT16,
                        defaults.max_size, controllable),
       [](auto& s) -> auto& { return s.per_frame.search.max_size; });
 }
@@ -180,11 +180,11 @@ void add_output_properties(Table& table) {
       },
       [](DetectSettings& s, const GValue* value) { s.per_frame.search.body = g_value_get_enum(value) == FIT_BODY; });
   table.add(
-      g_param_spec_uint(
-          "max-candidates", "Most candidates",
-          "Most candidates of a frame to hand on, the best-scored; the rest is counted as overflow in stats, and in "
-          "the meta's count",
-          1, GST_CROWD_BOXES_MAX_CAPACITY, defaults.max_candidates, controllable),
+      g_param_spec_uint("max-candidates", "Max candidates",
+                        "Maximum number of candidates of a frame to hand on, the best-scored; the rest is counted as "
+                        "overflow in stats, and in "
+                        "the meta's count",
+                        1, GST_CROWD_BOXES_MAX_CAPACITY, defaults.max_candidates, controllable),
       [](auto& s) -> auto& { return s.per_frame.max_candidates; });
   table.add(
       g_param_spec_uint("interval", "Interval",

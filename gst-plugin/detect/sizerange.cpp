@@ -9,12 +9,12 @@ namespace crowd {
 
 namespace {
 
-std::string min_size_text(int least, const Search& search) {
-  return search.min_size > 0 ? "min-size " + std::to_string(least)
-                             : "min-size 0, which stands for " + std::to_string(least);
+std::string min_size_text(int min, const Search& search) {
+  return search.min_size > 0 ? "min-size " + std::to_string(min)
+                             : "min-size 0, which stands for " + std::to_string(min);
 }
 
-// The greatest min-size that the frame has room for.
+// The largest min-size that the frame has room for.
 int room_for_height(const WindowFinder& finder, cv::Size frame) {
   const cv::Size own = finder.own_window();
   return std::max(1, std::min(frame.height, static_cast<int>(1.0 * frame.width * own.height / own.width)));
@@ -25,12 +25,12 @@ int room_for_height(const WindowFinder& finder, cv::Size frame) {
 std::string size_range_problem(const WindowFinder& finder, cv::Size frame, const Search& search) {
   if (finder.holds_window(frame, search))
     return {};
-  const int least = finder.least_height(search);
-  if (search.max_size > 0 && least > search.max_size)
+  const int min = finder.min_height(search);
+  if (search.max_size > 0 && min > search.max_size)
     return "Nothing can be found: max-size " + std::to_string(search.max_size) + " is less than " +
-           min_size_text(least, search) + ". Set min-size to at most max-size, or max-size to 0.";
+           min_size_text(min, search) + ". Set min-size to at most max-size, or max-size to 0.";
   return "Nothing can be found: frames of " + std::to_string(frame.width) + "x" + std::to_string(frame.height) +
-         " hold no window of " + min_size_text(least, search) + ". Set min-size to at most " +
+         " hold no window of " + min_size_text(min, search) + ". Set min-size to at most " +
          std::to_string(room_for_height(finder, frame)) + ", or use larger frames.";
 }
 

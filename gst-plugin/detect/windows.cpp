@@ -39,15 +39,15 @@ void shrink_to_body(Window& window) {
   window = {window.x1 + dx, window.y1 + dy, window.x2 - dx, window.y2 - dy, window.score};
 }
 
-bool is_empty_range(int least_height, const Search& search) {
-  return search.max_size > 0 && least_height > search.max_size;
+bool is_empty_range(int min_height, const Search& search) {
+  return search.max_size > 0 && min_height > search.max_size;
 }
 
 // Both classifiers search from their own window size upwards, so other smallest sizes are had by scaling the image.
 cv::Mat zoomed(const cv::Mat& grey, double zoom, cv::Mat& scratch) {
   if (zoom == 1)
     return grey;
-  if (zoom > 1 && zoom * grey.cols * zoom * grey.rows > most_enlarged_pixels)
+  if (zoom > 1 && zoom * grey.cols * zoom * grey.rows > max_enlarged_pixels)
     CV_Error(cv::Error::StsOutOfRange,
              "min-size is too small for a frame of this size: it would be enlarged to more "
              "than 64 million pixels. Raise min-size");
@@ -65,13 +65,13 @@ class PeopleFinder final : public WindowFinder {
     return hog_.winSize;
   }
 
-  int least_height(const Search& search) const override {
-    return least_people_height(search);
+  int min_height(const Search& search) const override {
+    return min_people_height(search);
   }
 
   bool holds_window(cv::Size image, const Search& search) const override {
     const double zoom = zoom_of(search);
-    return !is_empty_range(least_height(search), search) && std::lround(image.width * zoom) >= hog_.winSize.width &&
+    return !is_empty_range(min_height(search), search) && std::lround(image.width * zoom) >= hog_.winSize.width &&
            std::lround(image.height * zoom) >= hog_.winSize.height;
   }
 
@@ -101,7 +101,7 @@ class PeopleFinder final : public WindowFinder {
 
  private:
   double zoom_of(const Search& search) const {
-    return static_cast<double>(hog_.winSize.height) / least_height(search);
+    return static_cast<double>(hog_.winSize.height) / min_height(search);
   }
 
   // The sizes that HOGDescriptor::detectMultiScale() goes through, down to the last that still holds a window.
@@ -110,7 +110,7 @@ class PeopleFinder final : public WindowFinder {
     for (double scale = 1; scales_.size() < cv::HOGDescriptor::DEFAULT_NLEVELS; scale *= search.scale_factor) {
       const bool too_small =
           cvRound(image.width / scale) < hog_.winSize.width || cvRound(image.height / scale) < hog_.winSize.height;
-      if (too_small || (search.max_size > 0 && least_height(search) * scale > search.max_size))
+      if (too_small || (search.max_size > 0 && min_height(search) * scale > search.max_size))
         break;
       scales_.push_back(scale);
     }
@@ -157,15 +157,15 @@ class CascadeFinder final : public WindowFinder {
     return own_;
   }
 
-  int least_height(const Search& search) const override {
+  int min_height(const Search& search) const override {
     return search.min_size > 0 ? search.min_size : own_.height;
   }
 
   bool holds_window(cv::Size image, const Search& search) const override {
     const double zoom = zoom_of(search);
-    const cv::Size least = scaled_window(least_height(search), zoom);
-    return !is_empty_range(least_height(search), search) && cvRound(image.width * zoom) >= least.width &&
-           cvRound(image.height * zoom) >= least.height;
+    const cv::Size min = scaled_window(min_height(search), zoom);
+    return !is_empty_range(min_height(search), search) && cvRound(image.width * zoom) >= min.width &&
+           cvRound(image.height * zoom) >= min.height;
   }
 
   void find(const cv::Mat& grey, const Search& search, std::vector<Window>& windows) override {
@@ -187,7 +187,7 @@ class CascadeFinder final : public WindowFinder {
 
  private:
   double zoom_of(const Search& search) const {
-    return least_height(search) < own_.height ? static_cast<double>(own_.height) / search.min_size : 1;
+    return min_height(search) < own_.height ? static_cast<double>(own_.height) / search.min_size : 1;
   }
 
   // The window of that height in the zoomed image; of no size for height 0, which OpenCV takes for any.

@@ -37,7 +37,7 @@ class WindowFinder {
   /** The classifier's own window, which the image is scaled for. */
   virtual cv::Size own_window() const = 0;
   /** Height of the smallest windows of a search, pixels of the image. */
-  virtual int least_height(const Search& search) const = 0;
+  virtual int min_height(const Search& search) const = 0;
   /** Whether an image of that size holds a window of the sizes searched for. */
   virtual bool holds_window(cv::Size image, const Search& search) const = 0;
   /** Fills `windows` with what `grey` (CV_8UC1, any size) holds: nothing if it holds no window. */

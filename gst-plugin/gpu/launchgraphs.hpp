@@ -24,9 +24,9 @@ template <typename Key>
 class LaunchGraphs {
  public:
   /// Fewer are kept; where more than these many keys go round, launches are made one by one.
-  static constexpr std::size_t most = 16;
+  static constexpr std::size_t max_kept = 16;
   /// Graphs that went without having come back, or could not be made. After so many, recording is in vain.
-  static constexpr unsigned most_given_up = 64;
+  static constexpr unsigned max_given_up = 64;
 
   /// Launches on `stream` what `key` says: as a graph, which is recorded where the key is new. The first launch of all,
   /// and what cannot be recorded or is no longer worth it, goes by enqueue(stream), which launches kernel by kernel,
@@ -39,7 +39,7 @@ class LaunchGraphs {
     if (entry)
       entry->came_back = true;
     // The first launch loads most of the kernels. Recording what is not loaded takes longer and may fail.
-    if (!entry && std::exchange(loaded_, true) && given_up_ < most_given_up)
+    if (!entry && std::exchange(loaded_, true) && given_up_ < max_given_up)
       entry = add(key, enqueue);
     before(stream);
     if (entry) {
@@ -111,7 +111,7 @@ class LaunchGraphs {
       given_up_++;
       return nullptr;
     }
-    if (entries_.size() < most)
+    if (entries_.size() < max_kept)
       return &entries_.emplace_back(Entry{key, std::move(exec)});
     // Destroyed once what is under way with it has ended.
     Entry& oldest = *std::min_element(entries_.begin(), entries_.end(),

@@ -48,7 +48,7 @@ GType numbering_type() {
 }
 
 void add_scene_properties(Table& table, const Settings& defaults) {
-  constexpr int most = GST_CROWD_BOXES_MAX_CAPACITY;
+  constexpr int max = GST_CROWD_BOXES_MAX_CAPACITY;
   table.add(
       g_param_spec_enum("scene", "Scene", "The synthetic crowd to inject; not used with a location", scene_type(),
                         static_cast<int>(defaults.scene.kind), settable_before_start),
@@ -63,19 +63,19 @@ void add_scene_properties(Table& table, const Settings& defaults) {
       g_param_spec_int("candidates", "Candidates",
                        "Number of boxes to inject on each frame of a scene, from 0; -1: the scene's own number. With "
                        "uncover-every it counts the covered faces' boxes too",
-                       -1, most, defaults.live.candidates, controllable),
+                       -1, max, defaults.live.candidates, controllable),
       [](auto& s) -> auto& { return s.live.candidates; });
   table.add(
       g_param_spec_uint("classes", "Classes",
                         "Number of classes that a scene's objects are of, 1 or more; each object keeps its class", 1,
-                        scene::highest_class + 1, defaults.scene.classes, settable_before_start),
+                        scene::max_class + 1, defaults.scene.classes, settable_before_start),
       [](auto& s) -> auto& { return s.scene.classes; });
   table.add(
       g_param_spec_float(
           "jitter", "Jitter",
           "How far a scene's boxes lie from their faces, in place and in size: standard deviation as a "
           "part of the face's side, from 0 (all alike) to 0.14 (NMS at IoU 0.5 leaves several boxes a face)",
-          0.0f, scene::most_jitter, defaults.scene.jitter, settable_before_start),
+          0.0f, scene::max_jitter, defaults.scene.jitter, settable_before_start),
       [](auto& s) -> auto& { return s.scene.jitter; });
   table.add(
       g_param_spec_uint("uncover-every", "Uncover every",
@@ -130,7 +130,7 @@ void add_output_properties(Table& table, const Settings& defaults) {
       [](auto& s) -> auto& { return s.labels; });
   table.add(
       g_param_spec_uint(
-          "max-candidates", "Maximum candidates",
+          "max-candidates", "Max candidates",
           "Capacity of the metadata, in boxes; the boxes beyond it, the last in the order of the scene or of the file, "
           "are not attached but still counted, in the metadata and as overflow in stats. 0: as many as the frame has",
           0, GST_CROWD_BOXES_MAX_CAPACITY, defaults.live.max_candidates, controllable),

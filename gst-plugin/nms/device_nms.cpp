@@ -17,8 +17,8 @@ using Outcome = FrameReport::Outcome;
 
 DeviceWork::Call call_of(const Frame& frame) {
   const guint capacity = std::min(frame.on_device->capacity, frame.config.capacity);
-  const guint most = frame.settings.max_detections;
-  return {.params = frame.config.params, .capacity = capacity, .room = most ? std::min(most, capacity) : capacity};
+  const guint max = frame.settings.max_detections;
+  return {.params = frame.config.params, .capacity = capacity, .room = max ? std::min(max, capacity) : capacity};
 }
 
 class CudaNms final : public DeviceNms {

@@ -28,8 +28,8 @@ class DeviceWork {
   /// What a frame is clustered with.
   struct Call {
     CrowdNmsParams params;       ///< with paper_d_max filled in
-    std::uint32_t capacity = 0;  ///< most candidates that are looked at
-    std::uint32_t room = 0;      ///< most survivors that are handed out
+    std::uint32_t capacity = 0;  ///< max candidates that are looked at
+    std::uint32_t room = 0;      ///< max survivors that are handed out
   };
 
   /// Survivors on the host, once wait() has returned. They live until the second next submit() to the host.

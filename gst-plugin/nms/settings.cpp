@@ -154,14 +154,14 @@ void add_rule_properties(Table& table, const NmsSettings& defaults) {
 void add_limit_properties(Table& table, const NmsSettings& defaults) {
   table.add(
       g_param_spec_uint(
-          "max-candidates", "Most candidates",
+          "max-candidates", "Max candidates",
           "Candidates of a frame that are looked at: the first in the order of the metadata, whatever their "
           "scores. Memory is set aside for them, about 100 bytes each. The rest is counted as overflow "
           "in stats",
           1, candidates_limit, defaults.max_candidates, controllable),
       [](auto& s) -> auto& { return s.max_candidates; });
   table.add(
-      g_param_spec_uint("max-detections", "Most detections",
+      g_param_spec_uint("max-detections", "Max detections",
                         "Survivors of a frame that are kept, the best-ranked ones; 0: all. The rest is counted as "
                         "clipped in stats",
                         0, G_MAXUINT, defaults.max_detections, controllable),

@@ -77,9 +77,9 @@ class Workloads(unittest.TestCase):
         self.assertEqual(len(set(only("equal_scores").make(0).scores)), 1)
 
     def test_films_sway_between_their_ends(self):
-        for name, least, most in [("crowd_run", 360, 698), ("mosaic", 1440, 2792)]:
+        for name, low, high in [("crowd_run", 360, 698), ("mosaic", 1440, 2792)]:
             counts = [len(batch.scores) for batch in workloads.films(101)[name]]
-            self.assertEqual((min(counts), max(counts), len(counts)), (least, most, 101))
+            self.assertEqual((min(counts), max(counts), len(counts)), (low, high, 101))
 
 
 class Checks(unittest.TestCase):

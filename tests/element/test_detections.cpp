@@ -111,7 +111,7 @@ Detections read(GstBuffer* buffer) {
   return found;
 }
 
-TEST(boxes, count_the_overflow_as_candidates_up_to_the_most_there_can_be) {
+TEST(boxes, count_the_overflow_as_candidates_up_to_the_maximum) {
   for (const std::uint32_t count : {3u, GST_CROWD_BOXES_MAX_CAPACITY}) {
     auto buffer = make_frame(640, 480);
     add_boxes(buffer.get(), row_of_three, {.count = count});

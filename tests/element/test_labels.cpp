@@ -54,15 +54,15 @@ TEST(LabelTable, has_no_number_for_no_name) {
 
 TEST(LabelTable, starts_anew_where_there_are_too_many) {
   LabelTable table;
-  frame(table, different_names(LabelTable::most - 1, "early "));
-  EXPECT_EQ(frame(table, {"last"}), (std::vector<std::int32_t>{LabelTable::most - 1}));
+  frame(table, different_names(LabelTable::max_names - 1, "early "));
+  EXPECT_EQ(frame(table, {"last"}), (std::vector<std::int32_t>{LabelTable::max_names - 1}));
   EXPECT_EQ(frame(table, {"last", "early 3"}), (std::vector<std::int32_t>{0, 1}));
   EXPECT_EQ(names_of(table), (std::vector<std::string>{"last", "early 3"}));
 }
 
 TEST(LabelTable, takes_all_names_of_a_frame) {
   LabelTable table;
-  const auto names = different_names(3 * LabelTable::most, "");
+  const auto names = different_names(3 * LabelTable::max_names, "");
   for (int i = 0; i < 2; i++) {
     const auto numbers = frame(table, names);
     EXPECT_TRUE(std::ranges::is_sorted(numbers, std::ranges::less_equal()));

@@ -89,7 +89,7 @@ TEST_P(AnyScene, has_exactly_the_candidates_asked_for) {
 TEST_P(AnyScene, boxes_lie_within_the_frame) {
   for (const Size frame : {Size{4646, 1800}, Size{1920, 1080}, Size{641, 359}, Size{17, 1999}}) {
     for (const std::uint64_t number : {0ull, 7ull, 123'456'789ull, ~0ull}) {
-      settings.jitter = number % 2 ? most_jitter : 0.06f;
+      settings.jitter = number % 2 ? max_jitter : 0.06f;
       const Shot shot = shoot(settings, number, 5000, frame);
       std::vector<Box> boxes = shot.candidates.boxes;
       for (const Object& object : shot.objects)
@@ -164,10 +164,10 @@ TEST(scene, frame_0_of_the_default_seed_is_pinned) {
 
 // Own number of candidates and of objects, over many frames.
 struct Range {
-  std::size_t least = SIZE_MAX, most = 0;
+  std::size_t min = SIZE_MAX, max = 0;
   void add(std::size_t n) {
-    least = std::min(least, n);
-    most = std::max(most, n);
+    min = std::min(min, n);
+    max = std::max(max, n);
   }
 };
 
@@ -213,20 +213,20 @@ TEST(scene, oscars_uncovers_one_face_after_the_other) {
 
 TEST(scene, crowd_run_has_the_papers_numbers) {
   const auto [candidates, objects] = ranges(Kind::crowd_run);
-  EXPECT_GE(candidates.least, 360u);
-  EXPECT_LE(candidates.least, 380u);
-  EXPECT_GE(candidates.most, 678u);
-  EXPECT_LE(candidates.most, 698u);
-  EXPECT_GE(objects.least, 50u);
-  EXPECT_LE(objects.most, 66u);
+  EXPECT_GE(candidates.min, 360u);
+  EXPECT_LE(candidates.min, 380u);
+  EXPECT_GE(candidates.max, 678u);
+  EXPECT_LE(candidates.max, 698u);
+  EXPECT_GE(objects.min, 50u);
+  EXPECT_LE(objects.max, 66u);
 }
 
 TEST(scene, mosaic_is_four_different_crowds_in_quarters) {
   const auto [candidates, objects] = ranges(Kind::mosaic);
-  EXPECT_GE(candidates.least, 4 * 360u);
-  EXPECT_LE(candidates.most, 4 * 698u);
-  EXPECT_GE(objects.least, 200u);
-  EXPECT_LE(objects.most, 264u);
+  EXPECT_GE(candidates.min, 4 * 360u);
+  EXPECT_LE(candidates.max, 4 * 698u);
+  EXPECT_GE(objects.min, 200u);
+  EXPECT_LE(objects.max, 264u);
 
   const Shot shot = shoot({.kind = Kind::mosaic}, 10);
   std::map<int, std::set<float>> sizes;
@@ -337,9 +337,9 @@ TEST(scene, without_jitter_windows_are_their_faces) {
 
 TEST(scene, jitter_is_kept_within_its_limits) {
   const auto boxes = [](float jitter) { return shoot({.kind = Kind::oscars, .jitter = jitter}, 0).candidates.boxes; };
-  EXPECT_EQ(boxes(5), boxes(most_jitter));
+  EXPECT_EQ(boxes(5), boxes(max_jitter));
   EXPECT_EQ(boxes(-1), boxes(0));
-  EXPECT_NE(boxes(most_jitter), boxes(0));
+  EXPECT_NE(boxes(max_jitter), boxes(0));
 }
 
 // Centre to centre, in sides of the face.

@@ -104,7 +104,7 @@ std::vector<Window> expected(const cv::Mat& grey, const Search& search) {
 /// Returns the greatest difference of scores; the rest has to be equal.
 float compare(const std::vector<Window>& expected, const std::vector<Window>& found) {
   EXPECT_EQ(expected.size(), found.size());
-  float most = 0;
+  float max_difference = 0;
   for (std::size_t i = 0; i < std::min(expected.size(), found.size()); i++) {
     Window with_score = found[i];
     with_score.score = expected[i].score;
@@ -112,9 +112,9 @@ float compare(const std::vector<Window>& expected, const std::vector<Window>& fo
     if (with_score != expected[i])
       break;
     const float difference = std::abs(found[i].score - expected[i].score);
-    most = difference <= most ? most : difference;
+    max_difference = difference <= max_difference ? max_difference : difference;
   }
-  return most;
+  return max_difference;
 }
 
 constexpr double any_score = -10;
@@ -145,10 +145,10 @@ TEST_P(Hog, scores_all_windows_as_opencv_does) {
   EXPECT_EQ(found.count, windows.size());
   EXPECT_EQ(!windows.empty(), it.some);
   EXPECT_EQ(finder_.window_count(), windows.size());
-  const float most = compare(windows, found.windows);
-  EXPECT_LE(most, near_enough);
+  const float max_difference = compare(windows, found.windows);
+  EXPECT_LE(max_difference, near_enough);
   std::printf("%s, %dx%d, seed %u: %zu windows, greatest difference of scores %.3g\n", it.name, it.size.width,
-              it.size.height, it.seed, windows.size(), static_cast<double>(most));
+              it.size.height, it.seed, windows.size(), static_cast<double>(max_difference));
 }
 
 const Case cases[] = {

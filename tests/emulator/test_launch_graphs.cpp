@@ -47,7 +47,7 @@ class Graphs : public testing::Test {
   bool works_recorded = true;
 };
 
-constexpr int most = LaunchGraphs<int>::most;
+constexpr int max_kept = LaunchGraphs<int>::max_kept;
 
 // What is timed from there on is the work itself.
 TEST_F(Graphs, says_when_recording_is_over_and_nothing_is_launched_yet) {
@@ -83,11 +83,11 @@ TEST_F(Graphs, the_first_launch_is_no_graph_and_later_ones_are) {
 
 TEST_F(Graphs, the_one_used_longest_ago_goes) {
   expect_launch(100, false);
-  for (int key = 0; key < most; key++)
+  for (int key = 0; key < max_kept; key++)
     expect_launch(key, true);
   expect_launch(0, true);
-  expect_launch(most, true);
-  EXPECT_EQ(EmulatedGraph::alive, most);
+  expect_launch(max_kept, true);
+  EXPECT_EQ(EmulatedGraph::alive, max_kept);
   const int before = enqueued;
   expect_launch(0, true);
   EXPECT_EQ(enqueued, before);
@@ -96,7 +96,7 @@ TEST_F(Graphs, the_one_used_longest_ago_goes) {
 }
 
 TEST_F(Graphs, where_too_many_go_round_they_are_launched_one_by_one) {
-  const int limit = 1 + most + static_cast<int>(LaunchGraphs<int>::most_given_up);
+  const int limit = 1 + max_kept + static_cast<int>(LaunchGraphs<int>::max_given_up);
   for (int key = 0; key < limit; key++)
     expect_launch(key, key > 0);
   expect_launch(limit, false);
@@ -105,7 +105,7 @@ TEST_F(Graphs, where_too_many_go_round_they_are_launched_one_by_one) {
 
 TEST_F(Graphs, those_that_came_back_were_not_in_vain) {
   constexpr int phases = 30, keys = 5;
-  static_assert(phases * keys > most + LaunchGraphs<int>::most_given_up);
+  static_assert(phases * keys > max_kept + LaunchGraphs<int>::max_given_up);
   expect_launch(-1, false);
   for (int phase = 0; phase < phases; phase++) {
     for (int i = 0; i < 10 * keys; i++)
@@ -146,7 +146,7 @@ TEST_F(Graphs, launches_one_by_one_where_there_is_no_memory_for_a_graph) {
 TEST_F(Graphs, stops_to_record_in_vain) {
   for (bool& failure : {std::ref(EmulatedGraph::refused), std::ref(EmulatedGraph::no_room)}) {
     failure = true;
-    for (unsigned i = 0; i <= LaunchGraphs<int>::most_given_up; i++)
+    for (unsigned i = 0; i <= LaunchGraphs<int>::max_given_up; i++)
       expect_launch(7, false);
     failure = false;
     expect_launch(7, false);

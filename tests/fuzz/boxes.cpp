@@ -26,7 +26,7 @@ constexpr std::uint32_t usual_boxes = 64;
 /// Where the size of a memory does not follow from its capacity.
 constexpr std::size_t odd_bytes = 4096;
 constexpr std::size_t bytes_of_a_box = sizeof(GstCrowdBox) + sizeof(gfloat) + sizeof(gint32) + sizeof(guint32);
-constexpr std::size_t most_boxes = 2 * odd_bytes / bytes_of_a_box;
+constexpr std::size_t max_boxes = 2 * odd_bytes / bytes_of_a_box;
 
 /// Memory of a detector's own, which ends where its bytes end.
 struct Block {
@@ -163,7 +163,7 @@ void cluster(Input& input, GstBuffer* buffer, meta::FrameSize size) {
   const char* problem = nullptr;
   if (adapter->read(buffer, size, limit, candidates, problem)) {
     const std::size_t n = candidates.boxes.size();
-    require(n <= limit && n <= candidates.count && n <= most_boxes, "no more is read than there is");
+    require(n <= limit && n <= candidates.count && n <= max_boxes, "no more is read than there is");
     require(candidates.scores.size() == n && candidates.classes.size() == n, "the arrays are equally long");
     const fuzz::Clusters clusters(candidates, 0.5f);
     const CrowdNmsReport& report = clusters.report();
@@ -179,7 +179,7 @@ void cluster(Input& input, GstBuffer* buffer, meta::FrameSize size) {
 void show(Input& input, GstBuffer* buffer, const meta::FrameSize& frame) {
   draw::Detections detections;
   detections.read(buffer, {static_cast<int>(frame.width), static_cast<int>(frame.height), 1, 1, frame.borders});
-  require(detections.survivors.size() <= most_boxes && detections.candidates.size() <= most_boxes,
+  require(detections.survivors.size() <= max_boxes && detections.candidates.size() <= max_boxes,
           "no more is drawn than there is");
   fuzz::draw_detections(input, detections);
 }

@@ -21,8 +21,8 @@ using crowd::fuzz::Input;
 using crowd::fuzz::require;
 
 /// What the oracle, in n^2 and (paper) d_max^2, is asked about.
-constexpr std::uint32_t most_for_oracle = 256;
-constexpr std::size_t most_workspace = 1 << 20;
+constexpr std::uint32_t max_for_oracle = 256;
+constexpr std::size_t max_workspace = 1 << 20;
 
 // Half of the inputs mean something, or hardly any would.
 template <typename T>
@@ -169,10 +169,9 @@ void check_sums(const Batch& batch, const Result& result, const Wanted& wanted, 
 }
 
 bool oracle_can(const CrowdNmsParams& params, const Batch& batch) {
-  if (batch.all.size() > most_for_oracle)
+  if (batch.all.size() > max_for_oracle)
     return false;
-  return !reads(params.method, CROWD_NMS_READS_D_MAX) ||
-         std::max(params.paper_d_max, params.paper_k) <= most_for_oracle;
+  return !reads(params.method, CROWD_NMS_READS_D_MAX) || std::max(params.paper_d_max, params.paper_k) <= max_for_oracle;
 }
 
 void check_against(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted, const Result& result) {
@@ -202,7 +201,7 @@ void run(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted,
   Result result = Result::sized(batch, wanted);
   const CrowdNmsSurvivors outputs = result.outputs(wanted);
   const std::size_t needed = crowd_nms_cpu_workspace_bytes(&params, batch.frames, batch.capacity);
-  if (needed > most_workspace)
+  if (needed > max_workspace)
     return;
   const std::size_t given = needed && short_workspace ? needed - 1 : needed;
   const Workspace workspace = new_workspace(given);

@@ -22,14 +22,14 @@ void check_frames(const Recording& recording, std::uint64_t number) {
           "the arrays of a frame are equally long");
   require(view.boxes.size() <= recording.size(), "a frame has no more candidates than the recording");
   for (const std::int32_t object_class : view.classes)
-    require(object_class >= 0 && object_class <= highest_class, "classes are within the limit");
+    require(object_class >= 0 && object_class <= max_class, "classes are within the limit");
 }
 
 void check(const Recording& recording, std::string_view text, std::size_t lines) {
   // "{}" is the shortest candidate there could be, "1,1,1,1,1,1,1" the shortest of MOTChallenge.
   require(recording.size() <= text.size() / 2, "candidates take bytes");
-  require(recording.length() <= static_cast<std::uint64_t>(highest_frame) + 1, "frames are within the limit");
-  require(recording.labels().size() <= static_cast<std::size_t>(highest_class) + 1, "labels are within the limit");
+  require(recording.length() <= static_cast<std::uint64_t>(max_frame) + 1, "frames are within the limit");
+  require(recording.labels().size() <= static_cast<std::size_t>(max_class) + 1, "labels are within the limit");
   require(recording.skipped_lines() <= lines, "no more lines are skipped than there are");
   require(recording.first_skipped().has_value() == (recording.skipped_lines() > 0), "a skipped line is reported");
   if (const auto& bad = recording.first_skipped()) {

@@ -143,11 +143,11 @@ void compare(const ExpectedFrame& frame, const Results& results) {
   const auto both = shared(expected, found.scores, frame.search.hit_threshold);
   EXPECT_EQ(both, shared(found, expected.scores, frame.search.hit_threshold)) << "another order";
   std::size_t near = 0;
-  float most = 0;
+  float max_difference = 0;
   for (const Box& box : both) {
     const float difference = std::abs(expected.scores.at(box) - found.scores.at(box));
     near += difference <= margin;
-    most = std::max(most, difference);
+    max_difference = std::max(max_difference, difference);
   }
   EXPECT_EQ(expected.order.size(), expected.scores.size());
   EXPECT_GE(static_cast<double>(near), 0.99 * static_cast<double>(both.size()));
@@ -155,7 +155,7 @@ void compare(const ExpectedFrame& frame, const Results& results) {
       "%s, %dx%d: %zu windows on the CPU, %u on the GPU, %zu of both, %zu of them within %g, greatest "
       "difference %.3g\n",
       frame.name.c_str(), frame.width, frame.height, frame.windows.size(), results.count, both.size(), near,
-      static_cast<double>(margin), static_cast<double>(most));
+      static_cast<double>(margin), static_cast<double>(max_difference));
 }
 
 void print_time(const ExpectedFrame& frame, DeviceSearch& run) {

@@ -240,7 +240,7 @@ TEST(summary, keeps_frames_of_the_device_out_of_the_times_of_the_host) {
   EXPECT_NE(text.find("on the device 0.013 ms a frame"), std::string::npos) << text;
 }
 
-TEST(frame_limit, is_the_least_of_the_pipeline) {
+TEST(frame_limit, is_the_minimum_of_the_pipeline) {
   const Pipeline both =
       make_pipeline({"fakesrc", "num-buffers=9", "!", "fakesink", "fakesrc", "num-buffers=4", "!", "fakesink"});
   EXPECT_EQ(crowd::frame_limit(GST_BIN(both.get())), 4u);

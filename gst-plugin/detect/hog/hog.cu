@@ -106,9 +106,9 @@ Works take_works(MemoryLayout& layout, const Plan& plan, const std::vector<float
   windows.ranges = take_table(layout, plan.ranges, uploads);
   windows.scores = works.scores.scores;
   windows.windows = plan.windows;
-  windows.chunk = std::max(least_chunk, (plan.windows + most_chunks - 1) / most_chunks);
+  windows.chunk = std::max(min_chunk, (plan.windows + max_chunks - 1) / max_chunks);
   windows.chunks = (plan.windows + windows.chunk - 1) / windows.chunk;
-  windows.found = layout.place<std::uint32_t>(most_chunks);
+  windows.found = layout.place<std::uint32_t>(max_chunks);
   windows.hits = layout.place<std::uint32_t>(plan.windows);
   return works;
 }
@@ -130,7 +130,7 @@ bool same_tables(const Search& a, const Search& b) {
          a.min_size == b.min_size && a.max_size == b.max_size;
 }
 
-/// The least float that is not below: scores are floats here.
+/// The smallest float that is not below: scores are floats here.
 float as_float(double threshold) {
   const auto nearest = static_cast<float>(threshold);
   return static_cast<double>(nearest) < threshold ? std::nextafter(nearest, std::numeric_limits<float>::infinity())

@@ -210,7 +210,7 @@ __device__ float sum_of_four(float value) {
 __device__ void store_blocks(const Plane& plane, unsigned first_column, unsigned row, const Shared& shared,
                              float* values) {
   constexpr int each = block_values / 4;
-  constexpr float most = 0.2F;
+  constexpr float max = 0.2F;
   const unsigned segment = threadIdx.x / 4, part = threadIdx.x % 4;
   if (segment >= segments)
     return;
@@ -225,7 +225,7 @@ __device__ void store_blocks(const Plane& plane, unsigned first_column, unsigned
   square = 0;
 #pragma unroll
   for (int k = 0; k < each; ++k) {
-    value[k] = fminf(value[k] * scale, most);
+    value[k] = fminf(value[k] * scale, max);
     square += value[k] * value[k];
   }
   const float rescale = 1.F / (sqrtf(sum_of_four(square)) + 1e-3F);

@@ -70,7 +70,7 @@ cudaError_t launch_windows(const WindowsWork& work, cudaStream_t stream);
 /// Kernels of launch_windows().
 constexpr unsigned windows_launches = 3;
 /// Most chunks: a block of threads adds up what all have found.
-constexpr std::uint32_t most_chunks = 1024;
-constexpr std::uint32_t least_chunk = 2048;
+constexpr std::uint32_t max_chunks = 1024;
+constexpr std::uint32_t min_chunk = 2048;
 
 }  // namespace crowd::hog

@@ -12,10 +12,10 @@ namespace crowd::hog {
 
 namespace {
 
-constexpr std::size_t most_levels = 64;
-constexpr std::size_t most_windows = std::size_t{1} << 28;
+constexpr std::size_t max_levels = 64;
+constexpr std::size_t max_windows = std::size_t{1} << 28;
 // Levels of equal size would have their windows mixed.
-constexpr double least_scale_factor = 1.01;
+constexpr double min_scale_factor = 1.01;
 
 struct Size {
   int width, height;
@@ -110,10 +110,10 @@ void plan_zoom(Size frame, Size size, double zoom, Plan& plan) {
 
 std::vector<double> list_scales(Size size, const Search& search) {
   std::vector<double> scales;
-  for (double scale = 1; scales.size() < most_levels; scale *= search.scale_factor) {
+  for (double scale = 1; scales.size() < max_levels; scale *= search.scale_factor) {
     const bool too_small =
         round_even(size.width / scale) < window_width || round_even(size.height / scale) < window_height;
-    if (too_small || (search.max_size > 0 && least_people_height(search) * scale > search.max_size))
+    if (too_small || (search.max_size > 0 && min_people_height(search) * scale > search.max_size))
       break;
     scales.push_back(scale);
   }
@@ -181,7 +181,7 @@ std::string number_windows(Plan& plan) {
   for (Level& level : plan.levels) {
     level.first_window = static_cast<std::uint32_t>(windows);
     windows += static_cast<std::size_t>(level.columns) * level.rows;
-    if (windows > most_windows)
+    if (windows > max_windows)
       return "a frame of this size has more than 268 million windows in this search: raise win-stride, scale-factor or "
              "min-size";
   }
@@ -228,12 +228,12 @@ void plan_planes(Plan& plan, const Search& search) {
 
 std::string make_plan(int width, int height, const Search& search, Plan& plan) {
   plan = {};
-  if (width < 1 || height < 1 || search.win_stride < 1 || !(search.scale_factor >= least_scale_factor))
+  if (width < 1 || height < 1 || search.win_stride < 1 || !(search.scale_factor >= min_scale_factor))
     return "the frame has no pixels, win-stride is below 1 or scale-factor below 1.01";
-  const double zoom = static_cast<double>(window_height) / least_people_height(search);
+  const double zoom = static_cast<double>(window_height) / min_people_height(search);
   if (std::lround(width * zoom) < window_width || std::lround(height * zoom) < window_height)
     return {};
-  if (zoom > 1 && zoom * width * zoom * height > most_enlarged_pixels)
+  if (zoom > 1 && zoom * width * zoom * height > max_enlarged_pixels)
     return "min-size is too small for a frame of this size: it would be enlarged to more than 64 million pixels. Raise "
            "min-size";
   const Size size = zoom == 1 ? Size{width, height} : Size{round_even(width * zoom), round_even(height * zoom)};

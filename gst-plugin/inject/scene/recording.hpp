@@ -20,7 +20,7 @@
  *
  * (without the line break). "frame" counts from 0; without it a line is the frame after the line before. "resolution"
  * is the frame that the pixels refer to, the same on every line that gives it; if none does, they refer to the frame
- * they are put on. "box" is pixels, in floats. "score" is 1 where missing. "class" is a number from 0 to highest_class;
+ * they are put on. "box" is pixels, in floats. "score" is 1 where missing. "class" is a number from 0 to max_class;
  * a "label" names it, and a label without a class gets the next free one. An object may instead be one of DL Streamer's
  * gvametaconvert: {"x", "y", "w", "h", "detection": {"confidence", "label_id", "label"}}; and a line with a
  * "resolution" may lack "objects", which is a frame without any. Other members, "pts" and "members" among them, are not
@@ -53,11 +53,11 @@ namespace crowd::scene {
 /** automatic: JSON lines if the first character that is no blank is a brace or a bracket. */
 enum class Format { automatic, mot, jsonl };
 
-/** The highest frame number a recording may use, and the highest class. */
-constexpr std::int64_t highest_frame = 0x7fffffff;
-constexpr std::int32_t highest_class = 0xffff;
+/** The maxima of the frame numbers and of the classes of a recording. */
+constexpr std::int64_t max_frame = 0x7fffffff;
+constexpr std::int32_t max_class = 0xffff;
 
-/** The most that is read of a file, a pipe's too, in bytes: 1 GiB. What has more is refused. */
+/** The number of bytes that are read of a file at most, a pipe too: 1 GiB. What has more is refused. */
 constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 30;
 
 /** What is wrong with a line, in words that name the remedy. Lines count from 1. */

@@ -66,7 +66,7 @@ std::optional<std::int32_t> RecordingBuilder::class_named(std::string_view label
   if (const auto pending = pending_.classes.find(label); pending != pending_.classes.end())
     return pending->second;
   const std::size_t next = next_free_class();
-  if (next > static_cast<std::size_t>(highest_class))
+  if (next > static_cast<std::size_t>(max_class))
     return std::nullopt;
   name_class(static_cast<std::int32_t>(next), label);
   return static_cast<std::int32_t>(next);

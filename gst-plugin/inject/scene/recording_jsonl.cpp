@@ -29,7 +29,7 @@ Kind detection_of(json::object object) {
                 if (name == "confidence")
                   kind.score = to_float(number_of(value, name));
                 else if (name == "label_id")
-                  kind.object_class = static_cast<std::int32_t>(whole_of(value, name, highest_class));
+                  kind.object_class = static_cast<std::int32_t>(whole_of(value, name, max_class));
                 else
                   kind.label = text_of(value, name);
               });
@@ -95,7 +95,7 @@ class ObjectReader {
     } else if (name == "score") {
       kind_.score = to_float(number_of(value, name));
     } else if (name == "class") {
-      kind_.object_class = static_cast<std::int32_t>(whole_of(value, name, highest_class));
+      kind_.object_class = static_cast<std::int32_t>(whole_of(value, name, max_class));
     } else if (name == "label") {
       kind_.label = text_of(value, name);
     } else if (name == "detection") {
@@ -172,7 +172,7 @@ class JsonlParser : public LineParser {
                 std::array<std::string_view, 4>{"frame", "resolution", "objects", "survivors"},
                 [&](std::string_view name, json::value value) {
                   if (name == "frame") {
-                    frame = static_cast<std::uint64_t>(whole_of(value, name, highest_frame));
+                    frame = static_cast<std::uint64_t>(whole_of(value, name, max_frame));
                   } else if (name == "resolution") {
                     resolution = resolution_of(object_of(value, name));
                   } else if (name == "objects") {
@@ -223,7 +223,7 @@ class JsonlParser : public LineParser {
     }
     if (const auto named = builder.class_named(label))
       return *named;
-    throw Misfit{"more than " + std::to_string(highest_class + 1) + " different labels"};
+    throw Misfit{"more than " + std::to_string(max_class + 1) + " different labels"};
   }
 
   json::parser parser_;

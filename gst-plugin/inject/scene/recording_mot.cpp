@@ -12,7 +12,7 @@ namespace crowd::scene {
 namespace {
 
 constexpr std::array columns = {"frame", "id", "left", "top", "width", "height", "conf"};
-constexpr std::size_t most_columns = columns.size() + 3;
+constexpr std::size_t max_columns = columns.size() + 3;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
@@ -45,14 +45,14 @@ class MotParser : public LineParser {
         break;
       line.remove_prefix(comma + 1);
     }
-    if (const std::size_t n = column + 1; n < columns.size() || n > most_columns)
+    if (const std::size_t n = column + 1; n < columns.size() || n > max_columns)
       return std::to_string(n) + (n == 1 ? " column" : " columns") +
              " instead of 7 to 10: frame,id,left,top,width,height,conf[,x,y,z]";
     if (reason)
       return reason;
     const auto [frame, id, left, top, width, height, confidence] = values;
-    if (!(frame >= 1 && frame <= static_cast<double>(highest_frame)) || frame != std::floor(frame))
-      return "the frame is not a whole number from 1 to " + std::to_string(highest_frame);
+    if (!(frame >= 1 && frame <= static_cast<double>(max_frame)) || frame != std::floor(frame))
+      return "the frame is not a whole number from 1 to " + std::to_string(max_frame);
     builder.add({to_float(left), to_float(top), to_float(left + width), to_float(top + height)}, to_float(confidence),
                 0);
     builder.end_line(static_cast<std::uint64_t>(frame) - 1);

@@ -81,7 +81,7 @@ struct Scene::Jitter {
 
 Scene::Scene(const SceneSettings& settings) : settings_(settings) {
   settings_.classes = std::max(settings_.classes, 1u);
-  settings_.jitter = std::clamp(settings_.jitter, 0.0f, most_jitter);
+  settings_.jitter = std::clamp(settings_.jitter, 0.0f, max_jitter);
   const Size whole = size();
   const std::uint64_t seed = draw(settings_.seed, settings_.kind);
   if (settings_.kind == Kind::mosaic) {

@@ -40,10 +40,10 @@ struct SceneSettings {
 constexpr std::int64_t own_number = -1;
 
 /**
- * The most jitter; with more of it windows would leave their faces. Greedy NMS at IoU 0.5 leaves one box a face at
- * 0.06, three at 0.12.
+ * With more jitter windows would leave their faces. Greedy NMS at IoU 0.5 leaves one box a face
+ * at 0.06, three at 0.12.
  */
-constexpr float most_jitter = 0.14f;
+constexpr float max_jitter = 0.14f;
 
 class Scene {
  public:

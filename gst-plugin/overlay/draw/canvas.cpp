@@ -73,7 +73,7 @@ class Painter {
  private:
   using Inks = std::array<Ink, 4>;
   /** Of a text whose rows are painted as one: memory is far from row to row. */
-  static constexpr std::size_t most_glyphs = 32;
+  static constexpr std::size_t max_glyphs = 32;
 
   void take(std::uint32_t rgb) {
     rgb_ = rgb;
@@ -121,12 +121,12 @@ class Painter {
   std::size_t paint_text(std::span<const Primitive> primitives) const {
     const Primitive& a = primitives[0];
     const auto end = std::ranges::find_if(
-        primitives.first(std::min(primitives.size(), most_glyphs)),
+        primitives.first(std::min(primitives.size(), max_glyphs)),
         [&a](const Primitive& b) { return b.kind != a.kind || b.y1 != a.y1 || b.scale != a.scale || b.rgb != a.rgb; });
     const auto line = primitives.first(static_cast<std::size_t>(end - primitives.begin()));
     const bool plain = lies_on_background(line);
     for (int row = 0; row < glyph_height; row++) {
-      std::array<Pixels, most_glyphs*(glyph_width + 1) / 2> columns;
+      std::array<Pixels, max_glyphs*(glyph_width + 1) / 2> columns;
       std::size_t visible = 0;
       for (const Primitive& glyph : line)
         for (const Dots& dots :

@@ -62,8 +62,8 @@ CROWD_HD constexpr PixelBox intersection(const PixelBox& a, const PixelBox& b) {
 
 /** Whether a box has finite coordinates and an area. */
 CROWD_HD inline bool is_drawable(float x1, float y1, float x2, float y2) {
-  constexpr float most = 3.402823466e+38F;
-  return x1 >= -most && y1 >= -most && x2 <= most && y2 <= most && x1 < x2 && y1 < y2;
+  constexpr float max = 3.402823466e+38F;
+  return x1 >= -max && y1 >= -max && x2 <= max && y2 <= max && x1 < x2 && y1 < y2;
 }
 
 /** The pixel edge nearest to a coordinate; a half goes up. */

@@ -6,7 +6,7 @@
 namespace crowd::draw {
 
 void LabelTable::begin_frame() {
-  if (names_.size() < most)
+  if (names_.size() < max_names)
     return;
   numbers_.clear();
   names_.clear();

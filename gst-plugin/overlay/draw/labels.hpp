@@ -18,18 +18,18 @@ namespace crowd::draw {
 /**
  * A name keeps its number, in whatever order frames name their classes, so that a table of names in device memory is
  * good for all of them and is uploaded again only where a name is new. Names that come no more are forgotten with all
- * others once there are `most`, so that memory is bounded. A stream that names each object anew costs an upload for
- * every frame with a new name.
+ * others once there are `max_names`, so that memory is bounded. A stream that names each object anew costs an upload
+ * for every frame with a new name.
  */
 class LabelTable {
  public:
-  static constexpr std::size_t most = 256;
+  static constexpr std::size_t max_names = 256;
 
   LabelTable() = default;
   LabelTable(const LabelTable&) = delete;
   LabelTable& operator=(const LabelTable&) = delete;
 
-  /** Numbers are those of the frames before, unless these have had `most` names: then they are given anew. */
+  /** Numbers are those of the frames before, unless these have had `max_names` names: then they are given anew. */
   void begin_frame();
 
   /** The number of a name, UTF-8; -1 of null. A frame may have any number of names. Throws std::bad_alloc. */

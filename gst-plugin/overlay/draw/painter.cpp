@@ -177,7 +177,7 @@ DeviceReport DevicePainter::make_room(const PaintJob& job, CUstream_st* stream) 
   // Freeing waits for what is painted with it on another stream.
   texts_.reset();
   DeviceReport report;
-  texts_ = allocate(most_texts * sizeof(Text), report);
+  texts_ = allocate(max_texts * sizeof(Text), report);
   stream_ = stream;
   return report;
 }

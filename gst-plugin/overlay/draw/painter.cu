@@ -230,7 +230,7 @@ __device__ void write_tile(Block<rest_rows>& block, const Strip<rest_rows>& stri
   }
 }
 
-__global__ void __launch_bounds__(most_labels) place_all(PaintJob job) {
+__global__ void __launch_bounds__(max_labels) place_all(PaintJob job) {
   __shared__ PlacingMemory memory;
   place_texts(job, memory);
 }
@@ -282,7 +282,7 @@ namespace {
 
 cudaError_t launch_placing(const PaintJob& job, CUstream_st* stream) {
   constexpr unsigned warp = 32;
-  const unsigned labels = job.survivors.boxes.count ? min(job.survivors.boxes.capacity, unsigned{most_labels}) : 0;
+  const unsigned labels = job.survivors.boxes.count ? min(job.survivors.boxes.capacity, unsigned{max_labels}) : 0;
   cudaLaunchConfig_t config{};
   config.gridDim = {1, 1, 1};
   config.blockDim = {max((labels + warp - 1) / warp, 1U) * warp, 1, 1};

@@ -4,7 +4,7 @@
 /**
  * painter.hpp: the drawing of scene.hpp and canvas.hpp on a frame in device memory: the same picture, byte for byte.
  *
- * A kernel places the texts, by one block in at most `most_labels` steps whatever the boxes; a second one paints in
+ * A kernel places the texts, by one block in at most `max_labels` steps whatever the boxes; a second one paints in
  * place and writes only the samples that the primitives cover. They read boxes and their number on the device: the host
  * does not wait for them.
  *

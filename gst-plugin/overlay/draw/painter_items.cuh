@@ -135,7 +135,7 @@ struct TextSource {
     return place == labels;
   }
   __device__ const Text& text(std::uint32_t place) const {
-    return job.texts[is_summary(place) ? most_labels : labels - 1 - place];
+    return job.texts[is_summary(place) ? max_labels : labels - 1 - place];
   }
   __device__ PixelBox load(std::uint32_t place) const {
     return place < size() ? text(place).background : PixelBox{0, 0, 0, 0};

@@ -50,8 +50,8 @@ struct Text {
   std::uint8_t tail[40];
 };
 
-/** The texts of a frame on the device: its labels, the best-ranked first, and behind `most_labels` the summary. */
-constexpr int most_texts = most_labels + 1;
+/** The texts of a frame on the device: its labels, the best-ranked first, and behind `max_labels` the summary. */
+constexpr int max_texts = max_labels + 1;
 
 /** Colours of a frame, by index: those of the classes, then these. */
 enum Color : std::uint32_t { fixed_color = class_color_count, fixed_candidate_color, black, white, color_count };
@@ -94,7 +94,7 @@ struct PaintJob {
   std::uint32_t label_count;
   const std::uint64_t* glyphs;  ///< all, as `ascii`
   const std::uint16_t* label_codes;
-  Text* texts;  ///< most_texts; null if there are none
+  Text* texts;  ///< max_texts; null if there are none
 };
 
 /** Allocates device memory; null, and `report` says why, if that fails. */

@@ -13,7 +13,7 @@ namespace crowd::draw {
 /// How many labels there are at most, placed or not.
 __device__ inline std::uint32_t labels_of(const PaintJob& job) {
   const bool any = job.parts.labels || job.parts.scores || job.parts.counts;
-  return any ? min(size_of(job.survivors.boxes), std::uint32_t{most_labels}) : 0;
+  return any ? min(size_of(job.survivors.boxes), std::uint32_t{max_labels}) : 0;
 }
 
 /// A Text that becomes a tail.
@@ -53,7 +53,7 @@ __device__ inline int compose_label(const PaintJob& job, std::uint32_t index, Te
 __device__ inline PixelBox make_summary(const PaintJob& job) {
   if (!job.with_summary)
     return {0, 0, 0, 0};
-  Text& text = job.texts[most_labels];
+  Text& text = job.texts[max_labels];
   text.color = black;
   text.label = nullptr;
   text.label_length = text.tail_length = 0;
@@ -65,9 +65,9 @@ __device__ inline PixelBox make_summary(const PaintJob& job) {
 
 struct PlacingMemory {
   PixelBox summary;
-  LabelPlaces labels[most_labels];
-  unsigned taken[most_labels];           ///< places of each that meet what was placed before
-  unsigned contested[most_labels / 32];  ///< labels that a better-ranked one may meet
+  LabelPlaces labels[max_labels];
+  unsigned taken[max_labels];           ///< places of each that meet what was placed before
+  unsigned contested[max_labels / 32];  ///< labels that a better-ranked one may meet
 };
 
 /// Whether a better-ranked label may take the first place of one.

@@ -4,7 +4,7 @@
 /**
  * placement.hpp: where labels stand, so that none covers another, on the host and on a device, in C++17.
  *
- * The labels of the `most_labels` best-ranked survivors are placed in the order of their rank, each at the first of its
+ * The labels of the `max_labels` best-ranked survivors are placed in the order of their rank, each at the first of its
  * places that meets no label placed before. One that finds no place is left out. The summary has its place before all.
  */
 #pragma once
@@ -15,7 +15,7 @@
 namespace crowd::draw {
 
 /** Survivors that have labels, so that no crowd takes more time than this. */
-constexpr int most_labels = 512;
+constexpr int max_labels = 512;
 
 /** Places of a label: above its box, inside the top, below, inside the bottom; each from the box's left edge to the
  * right, then from the right edge to the left. */

@@ -86,7 +86,7 @@ std::span<const Primitive> Scene::build(int width, int height, const Style& styl
 void Scene::place_labels(const Style& style, std::span<const Detection> survivors, int scale, const PixelBox& taken) {
   labels_.clear();
   placer_.begin_frame(text_box(0, 0, 0, scale).y2, height_);
-  for (const Detection& survivor : survivors.first(std::min<std::size_t>(survivors.size(), most_labels))) {
+  for (const Detection& survivor : survivors.first(std::min<std::size_t>(survivors.size(), max_labels))) {
     const auto box = visible_pixels(survivor, width_, height_);
     if (!box)
       continue;

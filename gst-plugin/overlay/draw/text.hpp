@@ -54,15 +54,15 @@ CROWD_HD void put_number(Text& text, std::uint32_t number) {
 }
 
 CROWD_HD inline bool is_finite(float value) {
-  constexpr float most = 3.402823466e+38F;
-  return value >= -most && value <= most;
+  constexpr float max = 3.402823466e+38F;
+  return value >= -max && value <= max;
 }
 
 /** A finite score with two decimals, the nearest ones, halves to even; at most a million either way. */
 template <typename Text>
 CROWD_HD void put_score(Text& text, float score) {
-  constexpr float most = 1e6F;
-  const float shown = score < -most ? -most : score > most ? most : score;
+  constexpr float max = 1e6F;
+  const float shown = score < -max ? -max : score > max ? max : score;
   std::uint32_t bits;
   std::memcpy(&bits, &shown, sizeof bits);
   if (bits >> 31)

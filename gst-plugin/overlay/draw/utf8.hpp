@@ -31,9 +31,9 @@ constexpr char32_t next_character(const char*& at) {
       return no_character;
     character = character << 6 | (static_cast<unsigned char>(*at++) & 0x3fU);
   }
-  const char32_t least = following == 3 ? 0x10000 : following == 2 ? 0x800 : 0x80;
+  const char32_t min = following == 3 ? 0x10000 : following == 2 ? 0x800 : 0x80;
   const bool surrogate = character >= 0xd800 && character < 0xe000;
-  return character < least || surrogate || character > 0x10ffff ? no_character : character;
+  return character < min || surrogate || character > 0x10ffff ? no_character : character;
 }
 
 }  // namespace crowd::draw

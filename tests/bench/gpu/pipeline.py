@@ -74,10 +74,10 @@ def throughput(film, pipeline, streams, seconds, repeat):
 
     run(0)
     start = statistics.median(run(0) for _ in range(repeat))
-    most, more = film.frames - WARM_UP, GUESS
-    while (taken := run(more) - start) < seconds / 4 and more < most:
-        more = min(MORE * more, most)
-    more = int(min(max(more * seconds / taken, 1), most))
+    max_frames, more = film.frames - WARM_UP, GUESS
+    while (taken := run(more) - start) < seconds / 4 and more < max_frames:
+        more = min(MORE * more, max_frames)
+    more = int(min(max(more * seconds / taken, 1), max_frames))
     rates = [streams * more / (run(more) - start) for _ in range(repeat)]
     return {"streams": streams, "fps": statistics.median(rates), "runs": rates, "frames": streams * more,
             "command": film.command(pipeline, WARM_UP + more)}

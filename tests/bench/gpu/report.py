@@ -84,7 +84,7 @@ class Results:
         return self.sweep(row, over).get(k, {}).get("total")
 
     def best_k(self, row, over):
-        """The k of the least total, and that total."""
+        """The k of the smallest total, and that total."""
         return min(((times["total"], k) for k, times in self.sweep(row, over).items()), default=(None, None))[::-1]
 
 
@@ -95,14 +95,14 @@ def goal_table(results):
         if greedy is None or map_reduce is None:
             continue
         ratio = results.ratio(group, name, "torchvision nms", "greedy")
-        least = TORCHVISION_GOALS.get((group, name), 0)
+        goal = TORCHVISION_GOALS.get((group, name), 0)
         against = []
         for over in ("D_max", "used"):
             k, total = results.best_k(name, over)
             against.append("–" if k is None else f"{verdict(total / greedy, total / greedy >= PAPER_GOAL)} (k={k})")
         rows.append([name, greedy_goal, verdict(greedy, greedy <= greedy_goal), map_reduce_goal,
                      verdict(map_reduce, map_reduce <= map_reduce_goal), figure(floor),
-                     (f"≥ {least}: " if least else "") + (verdict(ratio, ratio >= least) if least and ratio
+                     (f"≥ {goal}: " if goal else "") + (verdict(ratio, ratio >= goal) if goal and ratio
                                                            else figure(ratio)), *against])
     return table(["row", "greedy goal µs", "greedy", "map-reduce goal µs", "map-reduce", "empty kernel",
                   "torchvision / greedy", f"paper's kernels / greedy, goal {PAPER_GOAL}", "over used slots / greedy"],
@@ -118,13 +118,13 @@ def other_goals(results):
             factors = [b / a for a, b in zip(times, times[1:])]
             lines.append(f"- {group}: times {', '.join(map(figure, factors))} a doubling from 16384 on, goal "
                          f"{DOUBLING_GOAL}: {verdict(max(factors), max(factors) <= DOUBLING_GOAL)} at worst")
-    group, name, most = COLD_GOAL
+    group, name, goal = COLD_GOAL
     for what in ("cold", "cold_wall"):
         ours, empty = (results.median(group, name, c, what) for c in ("greedy", "empty kernel"))
         if ours and empty:
             lines.append(f"- single call at {name}, {'by events' if what == 'cold' else 'by the host clock'}: "
-                         f"{figure(ours)} µs, {verdict(ours / empty, ours / empty <= most)} times an empty kernel's "
-                         f"{figure(empty)} µs, goal {most}")
+                         f"{figure(ours)} µs, {verdict(ours / empty, ours / empty <= goal)} times an empty kernel's "
+                         f"{figure(empty)} µs, goal {goal}")
     slower = [f"{group}/{name} ({figure(ratio)} times)" for group, name, _ in results.workloads()
               if (ratio := results.ratio(group, name, "map-reduce", "greedy")) and ratio > 1]
     lines.append(f"- map-reduce slower than greedy on: {', '.join(slower) if slower else 'no row ✓'}")

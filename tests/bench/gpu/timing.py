@@ -17,15 +17,15 @@ class BenchCall(c.Structure):
 class Effort:
     """What a measurement may spend: microseconds in all, and samples at least and at most."""
     budget: float
-    least: int
-    most: int
+    min_samples: int
+    max_samples: int
 
     def samples(self, microseconds, share=1.0):
-        return int(np.clip(share * self.budget / max(microseconds, 0.1), self.least, self.most))
+        return int(np.clip(share * self.budget / max(microseconds, 0.1), self.min_samples, self.max_samples))
 
 
-THOROUGH = Effort(budget=4e4, least=30, most=200)
-QUICK = Effort(budget=1e4, least=5, most=20)
+THOROUGH = Effort(budget=4e4, min_samples=30, max_samples=200)
+QUICK = Effort(budget=1e4, min_samples=5, max_samples=20)
 SLOW = 5e3  # a call of more microseconds than this need be sampled SLOW_SAMPLES times only
 SLOW_SAMPLES = 3
 GRAPH = 1e3  # a captured graph runs for about so long, so that its own launch does not count
@@ -65,7 +65,7 @@ class Stopwatch:
     def samples(self, cost, share=1.0):
         effort = self.effort
         if cost > SLOW:
-            effort = dataclasses.replace(effort, least=SLOW_SAMPLES)
+            effort = dataclasses.replace(effort, min_samples=SLOW_SAMPLES)
         return effort.samples(cost, share)
 
     def loop(self, calls, calls_a_sample, samples):

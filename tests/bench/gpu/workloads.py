@@ -126,10 +126,10 @@ def frames_of(make, frames, seed, ragged):
     return joined
 
 
-def film(faces, width, height, least, most, frames, seed):
-    """A sequence whose number of candidates sways between `least` and `most`, as the paper's films do."""
+def film(faces, width, height, low, high, frames, seed):
+    """A sequence whose number of candidates sways between `low` and `high`, as the paper's films do."""
     sway = (1 - np.cos(np.arange(frames) * 4 * np.pi / max(frames - 1, 1))) / 2
-    return [clustered(int(round(least + (most - least) * s)), faces, width, height, seed + f)
+    return [clustered(int(round(low + (high - low) * s)), faces, width, height, seed + f)
             for f, s in enumerate(sway)]
 
 
@@ -195,5 +195,5 @@ def catalogue(pattern=""):
 
 
 def films(frames):
-    return {"crowd_run": film(**CROWD_RUN, least=360, most=698, frames=frames, seed=360),
-            "mosaic": film(**MOSAIC, least=1440, most=2792, frames=frames, seed=1440)}
+    return {"crowd_run": film(**CROWD_RUN, low=360, high=698, frames=frames, seed=360),
+            "mosaic": film(**MOSAIC, low=1440, high=2792, frames=frames, seed=1440)}

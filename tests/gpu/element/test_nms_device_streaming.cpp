@@ -247,11 +247,12 @@ TEST(NmsDeviceStream, frames_of_two_streams_take_turns) {
 TEST(NmsDeviceStream, properties_change_while_it_plays) {
   const Gpu gpu;
   Twins twins(gpu, "", "meta-output=boxes");
-  constexpr unsigned most[] = {16384, 100, 50000, 64, 16384};
-  for (unsigned i = 0; i < std::size(most); i++) {
+  constexpr unsigned max_candidates[] = {16384, 100, 50000, 64, 16384};
+  for (unsigned i = 0; i < std::size(max_candidates); i++) {
     for (const Pipe* pipe : {&twins.device, &twins.host}) {
       const Ref<GstElement> nms(gst_bin_get_by_name(GST_BIN(pipe->element()), "nms"));
-      g_object_set(nms.get(), "max-candidates", most[i], "iou-threshold", 0.3 + 0.1 * i, "method", i % 2, nullptr);
+      g_object_set(nms.get(), "max-candidates", max_candidates[i], "iou-threshold", 0.3 + 0.1 * i, "method", i % 2,
+                   nullptr);
     }
     for (const std::uint32_t n : {65u, 3000u}) {
       const auto out = twins.pass(people(n, i));

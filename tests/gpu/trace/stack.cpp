@@ -14,7 +14,7 @@
 namespace crowd::trace {
 namespace {
 
-constexpr int most_frames = 64;
+constexpr int max_frames = 64;
 
 Place find_place(const void* address) {
   Dl_info info;
@@ -36,9 +36,9 @@ Stack::Stack() {
 }
 
 const Place& Stack::caller() {
-  std::array<void*, most_frames> frames;
-  const int n = backtrace(frames.data(), most_frames);
-  std::array<const Place*, most_frames> places;
+  std::array<void*, max_frames> frames;
+  const int n = backtrace(frames.data(), max_frames);
+  std::array<const Place*, max_frames> places;
   for (int i = 0; i < n; i++)
     places[i] = place_of(frames[i]);
   const Place* found = caller_of(std::span(places).first(n));

@@ -92,9 +92,9 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind) {
 /// for.
 CUptiResult cuptiActivityFlushAll(std::uint32_t) {
   std::uint8_t* buffer = nullptr;
-  std::size_t bytes = 0, most = 1;
-  give_buffer(&buffer, &bytes, &most);
-  EXPECT_EQ(most, 0U) << "as many as there is room for";
+  std::size_t bytes = 0, max_records = 1;
+  give_buffer(&buffer, &bytes, &max_records);
+  EXPECT_EQ(max_records, 0U) << "as many as there is room for";
   std::size_t used = 0;
   const struct {
     CUpti_ActivityKind kind;

@@ -18,10 +18,10 @@ using Kernel = CUpti_ActivityKernel4;
 /// CUPTI carries no pointer of ours to the functions that it calls.
 TakeTime* taker = nullptr;
 
-void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* most_records) {
+void CUPTIAPI give_buffer(std::uint8_t** buffer, std::size_t* bytes, std::size_t* max_records) {
   *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(buffer_alignment, buffer_bytes));
   *bytes = *buffer ? buffer_bytes : 0;
-  *most_records = 0;
+  *max_records = 0;
 }
 
 void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t* buffer, std::size_t,

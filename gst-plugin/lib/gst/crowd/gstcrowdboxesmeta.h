@@ -225,7 +225,7 @@ struct _GstCrowdBoxesMap {
 /**
  * GST_CROWD_BOXES_MAX_CAPACITY:
  *
- * Most boxes a memory may hold.
+ * Maximum number of boxes in a memory.
  */
 #define GST_CROWD_BOXES_MAX_CAPACITY (1u << 24)
 
@@ -286,7 +286,7 @@ GST_CROWD_API void gst_crowd_boxes_unmap (GstCrowdBoxesMap *map);
  * gst_buffer_add_crowd_boxes_meta: (skip)
  * @buffer: a writable buffer
  * @memory: (transfer full): boxes in #GstCrowdBoxesLayout order
- * @capacity: most boxes @memory has room for
+ * @capacity: number of boxes that @memory has room for
  * @frame_width: width in pixels of the frame of @buffer, which coordinates are pixels of; 0 if unknown
  * @frame_height: its height
  * @labels: (nullable) (transfer none) (element-type utf8): name of each class
