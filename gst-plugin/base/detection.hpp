@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a region of interest says about a detection, for everyone who reads regions.
+// What a region of interest says about a detection, for all code that reads regions.
 #pragma once
 
 #include <gst/gst.h>

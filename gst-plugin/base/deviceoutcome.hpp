@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What becomes of a frame on the GPU, for those that work on it and those that tell. C++17, for CUDA sources as well.
+// What becomes of a frame on the GPU, for the code that works on it and the code that reports it. C++17, for CUDA
+// sources as well.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ bool same_shape(const GstCrowdTrail& trail, const ShownSize& shown) {
          product(trail.frame.height, trail.par_d, shown.width, shown.par_n);
 }
 
-/// Scalers tell regions their borders from GStreamer 1.28 on.
+/// Scalers pass their borders on to regions from GStreamer 1.28 on.
 bool scalers_tell_borders() {
   guint major, minor, micro, nano;
   gst_version(&major, &minor, &micro, &nano);

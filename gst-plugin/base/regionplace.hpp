@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Where the regions of interest of a buffer lie: GStreamer moves them with the picture, but does not tell whether.
+// Where the regions of interest of a buffer lie: GStreamer moves them with the picture, but does not say whether.
 #pragma once
 
 #include <gst/crowd/gstcrowdboxesmeta.h>
@@ -21,11 +21,11 @@ struct ShownSize {
   GstCrowdBoxesBorders borders;
 };
 
-/// The trail of a buffer if it speaks of regions that are still there: what lies behind it was attached later.
+/// The trail of a buffer if it is of regions that are still there: what lies behind it was attached later.
 const GstCrowdTrail* trail_of_regions(GstBuffer* buffer);
 
 /// What is added to the rectangles of a buffer's regions to be pixels of what is shown. Nothing if that is not known:
-/// a part of the picture is shown that they do not speak of, or a scaler added borders and did not tell.
+/// a part of the picture is shown that they are not of, or a scaler added borders and did not say so.
 std::optional<Shift> place_of_regions(GstBuffer* buffer, const ShownSize& shown);
 
 /// For messages: why regions are left out, and what helps.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What an element tells of a user's frames and settings while it goes on: one warning on the bus, where applications
+// What an element reports of a user's frames and settings while it goes on: one warning on the bus, where applications
 // see it, and not one a frame. Header only, for every plugin.
 #pragma once
 

@@ -62,11 +62,11 @@ inline void explain_refused_caps(GstBaseTransform* transform) {
     const char* remedy = gst_caps_can_intersect(caps, taken) ? nullptr : remedy_for(caps, taken);
     gst_caps_unref(taken);
     // A refused event is sent again before whatever follows it.
-    constexpr char told[] = "crowd-refused-caps";
+    constexpr char reported[] = "crowd-refused-caps";
     gpointer sequence = GUINT_TO_POINTER(gst_event_get_seqnum(event));
-    if (!remedy || g_object_get_data(G_OBJECT(pad), told) == sequence)
+    if (!remedy || g_object_get_data(G_OBJECT(pad), reported) == sequence)
       return GST_PAD_PROBE_OK;
-    g_object_set_data(G_OBJECT(pad), told, sequence);
+    g_object_set_data(G_OBJECT(pad), reported, sequence);
     const char* name = gst_plugin_feature_get_name(GST_PLUGIN_FEATURE(gst_element_get_factory(GST_ELEMENT(element))));
     gchar* frames = gst_caps_to_string(caps);
     GST_ELEMENT_ERROR(element, CORE, NEGOTIATION,

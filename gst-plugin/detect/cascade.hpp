@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/** cascade.hpp: the cascade that crowddetect was told to run. */
+/** cascade.hpp: the cascade that crowddetect is set to run. */
 #pragma once
 
 #include <gst/gst.h>

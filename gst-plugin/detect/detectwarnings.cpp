@@ -7,25 +7,25 @@
 
 namespace crowd {
 
-void DetectWarnings::tell_slow(const std::string& cause) {
+void DetectWarnings::warn_slow(const std::string& cause) {
   if (!cause.empty())
     slow_.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS, "%s", cause.c_str());
 }
 
-void DetectWarnings::tell_vain(const std::string& cause) {
+void DetectWarnings::warn_vain(const std::string& cause) {
   if (!cause.empty())
     vain_.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
                "%s Further frames are only counted, see failures in stats.", cause.c_str());
 }
 
-void DetectWarnings::tell_failure(const std::string& failure) {
+void DetectWarnings::warn_failure(const std::string& failure) {
   if (!failure.empty())
     failure_.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
                   "A frame was not searched: %s. Further ones are only counted, see failures in stats.",
                   failure.c_str());
 }
 
-void DetectWarnings::tell_overflow(std::size_t found, std::size_t kept) {
+void DetectWarnings::warn_overflow(std::size_t found, std::size_t kept) {
   if (found > kept)
     overflow_.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
                    "%zu of the %zu candidates of a frame are not handed on, the worst-scored ones. Raise "
@@ -35,7 +35,7 @@ void DetectWarnings::tell_overflow(std::size_t found, std::size_t kept) {
                    found - kept, found);
 }
 
-void DetectWarnings::tell_replaced() {
+void DetectWarnings::warn_replaced() {
   warn_of_replaced(element_, replaced_);
 }
 

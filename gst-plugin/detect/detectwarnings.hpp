@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/** detectwarnings.hpp: what crowddetect tells while it goes on. */
+/** detectwarnings.hpp: what crowddetect warns of while it goes on. */
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ class DetectWarnings {
   explicit DetectWarnings(gpointer element) : element_(element) {}
 
   /** What Detector::slow_because() says, unless that is nothing. */
-  void tell_slow(const std::string& cause);
+  void warn_slow(const std::string& cause);
   /** What Detector::vain_because() says, unless that is nothing. */
-  void tell_vain(const std::string& problem);
+  void warn_vain(const std::string& problem);
   /** Why a frame was not searched, and what helps; nothing if it was. */
-  void tell_failure(const std::string& failure);
+  void warn_failure(const std::string& failure);
   /** `kept` candidates of `found` ones are handed on. */
-  void tell_overflow(std::size_t found, std::size_t kept);
+  void warn_overflow(std::size_t found, std::size_t kept);
   /** Frames already carried candidates. */
-  void tell_replaced();
+  void warn_replaced();
 
  private:
   gpointer element_;

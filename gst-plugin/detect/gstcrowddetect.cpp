@@ -35,7 +35,7 @@
  * A frame that cannot be searched, or in which nothing can be found because no window of #crowddetect:min-size to
  * #crowddetect:max-size fits into it, goes on with no candidates and is counted in `failures` of #crowddetect:stats.
  * Of more candidates than #crowddetect:max-candidates the best-scored are handed on, the others counted in `overflow`.
- * Each is told in one warning on the bus from start to stop.
+ * Each is reported in one warning on the bus from start to stop.
  *
  * ## Example
  * |[
@@ -184,7 +184,7 @@ static DeviceReport gst_crowd_detect_search_device(GstCrowdDetect* self, State& 
   DeviceReport report = state.detector->find_on_device(buffer, state.info, settings, state.found.candidates.memory);
   gst_crowd_detect_count(self, 0, 0, in_vain || report.outcome != DeviceOutcome::done, begin);
   if (report.outcome == DeviceOutcome::dropped) {
-    state.warnings.tell_failure(report.problem);
+    state.warnings.warn_failure(report.problem);
     state.found.candidates = state.writer.write(nullptr, 0, no_boxes, settings.max_candidates);
   }
   return report;
@@ -206,16 +206,16 @@ static void gst_crowd_detect_search_host(GstCrowdDetect* self, State& state, Gst
       nullptr, found, [&state](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, state.boxes, n); },
       settings.max_candidates);
   gst_crowd_detect_count(self, found, state.boxes.size(), in_vain || !failure.empty(), begin);
-  state.warnings.tell_failure(failure);
-  state.warnings.tell_overflow(found, state.boxes.size());
+  state.warnings.warn_failure(failure);
+  state.warnings.warn_overflow(found, state.boxes.size());
 }
 
 /** Where nothing can be found, the frame is searched all the same: it gets its candidates, none, where others do. */
 static DeviceReport gst_crowd_detect_search(GstCrowdDetect* self, State& state, GstBuffer* buffer,
                                             const crowd::PerFrame& settings) {
-  state.warnings.tell_slow(state.detector->slow_because(settings));
+  state.warnings.warn_slow(state.detector->slow_because(settings));
   const std::string problem = state.detector->vain_because(state.info, settings);
-  state.warnings.tell_vain(problem);
+  state.warnings.warn_vain(problem);
   if (state.on_device)
     return gst_crowd_detect_search_device(self, state, buffer, settings, !problem.empty());
   gst_crowd_detect_search_host(self, state, buffer, settings, !problem.empty());
@@ -243,7 +243,7 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
     return GST_FLOW_ERROR;
   }
   if (crowd::remove_candidates(buffer))
-    state.warnings.tell_replaced();
+    state.warnings.warn_replaced();
   crowd::CandidateWriter::attach(buffer, state.found.candidates,
                                  {.width = static_cast<guint>(GST_VIDEO_INFO_WIDTH(&state.info)),
                                   .height = static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&state.info)),

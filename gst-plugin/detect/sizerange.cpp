@@ -10,8 +10,7 @@ namespace crowd {
 namespace {
 
 std::string min_size_text(int min, const Search& search) {
-  return search.min_size > 0 ? "min-size " + std::to_string(min)
-                             : "min-size 0, which stands for " + std::to_string(min);
+  return search.min_size > 0 ? "min-size " + std::to_string(min) : "min-size 0, which means " + std::to_string(min);
 }
 
 // The largest min-size that the frame has room for.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What an element shares with its neighbours on the GPU: the CUDA context, memories in it, and the order of work. The
-// only file that talks to gst/cuda, which is unstable API. In a build without gst/cuda there are no device memories,
+// only file that uses gst/cuda, which is unstable API. In a build without gst/cuda there are no device memories,
 // and every element uses the device's primary context.
 //
 // The order of work. From GStreamer 1.24 on a CUDA memory may name the stream that its contents are ordered on: that

@@ -36,11 +36,11 @@
  *
  * Buffers are counted from 0, anew at each start and segment, hence after a seek. With #crowdinject:numbering=timestamp
  * the number is the stream time in frames, so that boxes stay with their frame when the film is sought in or frames are
- * missing. Where a buffer has no timestamp, or the caps no framerate, it is counted after all: that is told in a
+ * missing. Where a buffer has no timestamp, or the caps no framerate, it is counted after all: that is reported in a
  * warning on the bus, and in `failures` of #crowdinject:stats.
  *
  * Of more candidates than #crowdinject:max-candidates the first in the order of the scene or of the file are attached;
- * the others are counted in `overflow`, and told in a warning on the bus.
+ * the others are counted in `overflow`, and reported in a warning on the bus.
  *
  * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead; so it does with the truth, if on.
  *

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The recording that crowdinject was told to inject.
+// The recording that crowdinject is set to inject.
 #pragma once
 
 #include <gst/gst.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Where boxes lie in a frame, through scalers and other elements that tell metadata what they do to the picture.
+// Where boxes lie in a frame, through scalers and other elements that pass on to metadata what they do to the picture.
 
 #include "lib/gstcrowdboxesplacement.hpp"
 

@@ -3,7 +3,7 @@
 
 /*
  * gstcrowdtrail.h: what a frame was given, in a meta without tags, which elements copy whatever they do to the picture.
- * Boxes and regions have tags and are dropped where the picture changes, so a trail without them tells of a loss. Not
+ * Boxes and regions have tags and are dropped where the picture changes, so a trail without them shows a loss. Not
  * installed: other people's detectors leave a trail by gst_buffer_add_crowd_boxes_meta().
  */
 
@@ -37,14 +37,14 @@ typedef struct {
 } GstCrowdTrail;
 
 /** The trail of a buffer, or NULL. Of a writable buffer it may be written. */
-GST_CROWD_API GstCrowdTrail *gst_crowd_trail_get (GstBuffer *buffer);
+GST_CROWD_API GstCrowdTrail* gst_crowd_trail_get(GstBuffer* buffer);
 
 /** Whether a meta is a trail. */
-GST_CROWD_API gboolean gst_crowd_trail_is (const GstMeta *meta);
+GST_CROWD_API gboolean gst_crowd_trail_is(const GstMeta* meta);
 
 /** Puts a trail behind all metas that a writable buffer has by now, in place of the one it had: whatever copies metas
  *  copies the trail last. */
-GST_CROWD_API void gst_crowd_trail_set (GstBuffer *buffer, const GstCrowdTrail *trail);
+GST_CROWD_API void gst_crowd_trail_set(GstBuffer* buffer, const GstCrowdTrail* trail);
 
 G_END_DECLS
 

@@ -67,7 +67,7 @@ struct DeviceCandidates {
 
 /// The place of a candidate that is not among the survivors.
 enum Place : std::int32_t {
-  place_suppressed = -1,  ///< valid, but another one stands for it, or max-detections was reached
+  place_suppressed = -1,  ///< valid, but represented by another one, or max-detections was reached
   place_rejected = -2     ///< invalid or below the score threshold
 };
 

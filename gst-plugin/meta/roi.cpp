@@ -155,7 +155,7 @@ void leave_trail(GstBuffer* buffer, FrameSize size, guint regions, Mode mode) {
   GstCrowdTrail trail = before ? *before : GstCrowdTrail{};
   const Frame frame = frame_of(buffer, size.width, size.height);
   trail.regions = regions;
-  // Those of a crowdnms before this one speak of survivors that these replace.
+  // Those of a crowdnms before this one are of survivors that these replace.
   if (!gst_buffer_get_crowd_survivors_meta(buffer))
     trail.boxes &= ~(1u << GST_CROWD_BOXES_SURVIVORS);
   trail.marked = mode == Mode::annotate;

@@ -17,11 +17,11 @@
  * (double, a probability: the score itself where the detector's scores are probabilities, else what the detector's
  * calibration makes of it, see #GstCrowdBoxesMeta) and `x_min`, `x_max`, `y_min`, `y_max` (double, fractions of the
  * frame, not clipped to it); its structure "nms" holds `cluster-id` (int: rank of the cluster's survivor, -1 for none),
- * `members` (uint: candidates that the survivor stands for, itself included), `suppressed` (uint: the others of them),
+ * `members` (uint: candidates that the survivor represents, itself included), `suppressed` (uint: the others of them),
  * `score` (double, the detector's own) and `kept` (boolean). In `mode=replace` the candidates are gone afterwards: a
  * #GstCrowdBoxesMeta is removed, also a broken one, and new regions are added in rank order; of regions that were
  * candidates the survivors stay, with everything attached to them, and children of suppressed ones go to the survivor
- * that stands for their parent. In `mode=annotate` candidates stay, and every valid one has a region that says whether
+ * that represents their parent. In `mode=annotate` candidates stay, and every valid one has a region that says whether
  * it is `kept`.
  *
  * Candidates in CUDA memory, their number included, stay there (in `mode=replace`): the kernels are enqueued on the
@@ -31,14 +31,13 @@
  * price of one wait a frame; `output-delay=1` hides it behind the work on the next frame. `stats` then lags behind the
  * GPU, if at all.
  *
- * How long such a frame takes is known to the GPU alone. It is asked about one frame in sixteen, from the ninth on, and
- * never waited for: in `stats`, `device-time` is the time of `device-frames-timed` frames. `nms-time` counts none of
- * them.
+ * How long such a frame takes is measured on the GPU, of one frame in sixteen, from the ninth on, and never waited for:
+ * in `stats`, `device-time` is the time of `device-frames-timed` frames. `nms-time` counts none of them.
  *
  * Nothing is lost silently: `stats` counts candidates, survivors, suppressed ones, invalid boxes, those below
  * `score-threshold`, those beyond `max-candidates` (`overflow`: the last in the order of the metadata, whatever their
  * scores), survivors beyond `max-detections` (`clipped`) and frames whose candidates cannot be read, which go on
- * without them (`failures`). Overflow and failures are also told in one warning each on the bus from start to stop.
+ * without them (`failures`). Overflow and failures are also reported in one warning each on the bus from start to stop.
  *
  * A frame without metadata is a frame without candidates. As long as there were no candidates at all, one warning says
  * if frames carry detections that are not read: regions of interest without a score, or, from GStreamer 1.24 on,
@@ -52,11 +51,11 @@
  * A box is where its object is, or it is gone and a warning on the bus says so. videoconvert and videoscale keep boxes,
  * and move regions with the picture; they drop what regions say (`confidence`, `kept`) and, up to GStreamer 1.26, do
  * not know of the borders they add. Elements that copy the picture in another way (videocrop, videoflip, videobox,
- * filters) drop both, unless they tell metadata what they do (from GStreamer 1.28 on, whose videoflip moves regions a
- * pixel too far): put crowdnms, and what reads its survivors, on the same side of them as the detector. Elements that
- * make frames anew, such as compositor, drop everything, untold. A crop by #GstVideoCropMeta keeps boxes, and the
- * regions that crowdnms left: coordinates are those of what is shown. Uploads to CUDA memory and downloads from it keep
- * them, too. Put crowdnms before a tee, which makes every branch copy the metadata.
+ * filters) drop both, unless they pass on to metadata what they do (from GStreamer 1.28 on, whose videoflip moves
+ * regions a pixel too far): put crowdnms, and what reads its survivors, on the same side of them as the detector.
+ * Elements that make frames anew, such as compositor, drop everything without a warning. A crop by #GstVideoCropMeta
+ * keeps boxes, and the regions that crowdnms left: coordinates are those of what is shown. Uploads to CUDA memory and
+ * downloads from it keep them, too. Put crowdnms before a tee, which makes every branch copy the metadata.
  *
  * ## Example
  * |[
@@ -166,7 +165,7 @@ static gboolean gst_crowd_nms_sink_event(GstBaseTransform* trans, GstEvent* even
     self->impl->state->held.reset();
     self->impl->stream.drop();
   } else if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) {
-    // What comes after a frame stays after it. A flow that is not OK is told to the next buffer, too.
+    // What comes after a frame stays after it. A flow that is not OK is returned for the next buffer, too.
     gst_crowd_nms_push_held(self);
   }
   return GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->sink_event(trans, event);

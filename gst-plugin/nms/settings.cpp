@@ -108,10 +108,11 @@ void add_rule_properties(Table& table, const NmsSettings& defaults) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const CrowdNmsParams& params = defaults.params;
   table.add(
-      g_param_spec_enum("method", "Method",
-                        "Who is suppressed. map-reduce keeps a subset of greedy's survivors; paper ignores metric, "
-                        "comparator, pixel-offset, class-agnostic and score-threshold",
-                        method_type(), params.method, controllable),
+      g_param_spec_enum(
+          "method", "Method",
+          "Which candidates are suppressed. map-reduce keeps a subset of greedy's survivors; paper ignores metric, "
+          "comparator, pixel-offset, class-agnostic and score-threshold",
+          method_type(), params.method, controllable),
       [](auto& s) -> auto& { return s.params.method; });
   table.add(
       g_param_spec_double("iou-threshold", "Overlap threshold",

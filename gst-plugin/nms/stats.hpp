@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What crowdnms counts, and how it tells: the property `stats` and the element message. Not locked here.
+// What crowdnms counts, and how it reports it: the property `stats` and the element message. Not locked here.
 #pragma once
 
 #include <crowd/nms.h>
@@ -26,8 +26,8 @@ class NmsStats {
   /// A frame has been clustered on the device, which counts what it finds itself.
   void count_on_device(CrowdNmsMethod method);
 
-  /// The value of the property, with what the device has counted and how long it took; `method` stands in until a frame
-  /// has gone through.
+  /// The value of the property, with what the device has counted and how long it took; `method` is what it says until
+  /// a frame has gone through.
   GstStructure* structure(CrowdNmsMethod method, const CrowdNmsTotals& on_device, const DeviceNms::Times& times) const;
 
   /// The element message on the last frame counted.

@@ -6,7 +6,7 @@
  * @title: crowdoverlay
  *
  * Draws the detections of a frame into the frame: an outline around each box and a label with the class and the score
- * in percent, on request with the number of candidates that the box stands for. A score outside 0..1 is no probability
+ * in percent, on request with the number of candidates that the box represents. A score outside 0..1 is no probability
  * and is written as it is.
  *
  * #crowdoverlay:show chooses what is drawn. *Survivors* are #GstVideoRegionOfInterestMeta, from crowdnms or any other
@@ -24,8 +24,8 @@
  * pixels belongs to the outline.
  *
  * Names of classes are UTF-8. The font has ASCII, the letters of Latin-1 and Latin Extended-A, modern Greek, and
- * Cyrillic from U+0400 to U+045F with U+0490 and U+0491. An empty rectangle stands for any other character, a combining
- * one too, and for bytes that are no UTF-8. A name ends after 256 characters.
+ * Cyrillic from U+0400 to U+045F with U+0490 and U+0491. An empty rectangle is drawn for any other character, a
+ * combining one too, and for bytes that are no UTF-8. A name ends after 256 characters.
  *
  * #crowdoverlay:color and #crowdoverlay:candidate-color take names and numbers as people write them: `red`, `#f00`,
  * `#ff0000`, `0xff0000`, or `class` for a colour for each class. A text that cannot be read is answered with a warning
@@ -43,7 +43,7 @@
  *
  * A frame that cannot be drawn on, or whose boxes were lost on the way, are of another frame or cannot be read, goes on
  * without them: it is counted in `failures` of
- * #crowdoverlay:stats, and the first one from start to stop is told in a warning on the bus.
+ * #crowdoverlay:stats, and the first one from start to stop is reported in a warning on the bus.
  *
  * ## Example
  * |[
@@ -128,17 +128,17 @@ GST_ELEMENT_REGISTER_DEFINE(crowdoverlay, "crowdoverlay", GST_RANK_NONE, GST_TYP
 
 using Base = crowd::ElementBase<GstCrowdOverlay>;
 
-/** Posts what is wrong with the settings, where the application can hear it: not in NULL, when buses are closed. */
-static void gst_crowd_overlay_complain(GstCrowdOverlay* self) {
+/** Posts what is wrong with the settings, where the application gets it: not in NULL, when buses are closed. */
+static void gst_crowd_overlay_warn_of_settings(GstCrowdOverlay* self) {
   GST_OBJECT_LOCK(self);
-  const std::string complaint = crowd::overlay::take_complaint(self->impl->settings);
+  const std::string problem = crowd::overlay::take_problem(self->impl->settings);
   GST_OBJECT_UNLOCK(self);
-  if (!complaint.empty())
-    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", complaint.c_str()), (nullptr));
+  if (!problem.empty())
+    GST_ELEMENT_WARNING(self, LIBRARY, SETTINGS, ("%s", problem.c_str()), (nullptr));
 }
 
 std::unique_ptr<State> GstCrowdOverlayImpl::open(GstCrowdOverlay* self, const Settings&) {
-  gst_crowd_overlay_complain(self);
+  gst_crowd_overlay_warn_of_settings(self);
   return std::make_unique<State>();
 }
 
@@ -255,7 +255,7 @@ static void gst_crowd_overlay_set_property(GObject* object, guint id, const GVal
   const bool is_open = GST_STATE(self) > GST_STATE_NULL;
   GST_OBJECT_UNLOCK(self);
   if (is_open)
-    gst_crowd_overlay_complain(self);
+    gst_crowd_overlay_warn_of_settings(self);
 }
 
 static void gst_crowd_overlay_class_init(GstCrowdOverlayClass* klass) {

@@ -89,7 +89,7 @@ void add_text(Table& table) {
   add_switch("draw-scores", "Draw scores",
              "Write the score of survivors: in percent, or as it is where it lies outside 0..1", &draw::Style::scores);
   add_switch("draw-counts", "Draw counts",
-             "Write the number of candidates that each survivor stands for, itself included", &draw::Style::counts);
+             "Write the number of candidates that each survivor represents, itself included", &draw::Style::counts);
   add_switch("draw-summary", "Draw summary", "Write the numbers of candidates and survivors into the top left corner",
              &draw::Style::summary);
 }
@@ -106,16 +106,16 @@ const PropertyTable<Settings>& properties() {
   return table;
 }
 
-std::string take_complaint(Settings& settings) {
-  std::string complaint;
+std::string take_problem(Settings& settings) {
+  std::string problem;
   for (ColorText& color : settings.colors) {
     if (color.refused.empty())
       continue;
-    complaint += (complaint.empty() ? "" : " ") + color.property + " stays " + color.text + ": " + color.refused +
-                 " cannot be read.";
+    problem += (problem.empty() ? "" : " ") + color.property + " stays " + color.text + ": " + color.refused +
+               " cannot be read.";
     color.refused.clear();
   }
-  return complaint.empty() ? complaint : complaint + " A color is " + draw::color_forms + ".";
+  return problem.empty() ? problem : problem + " A color is " + draw::color_forms + ".";
 }
 
 }  // namespace crowd::overlay

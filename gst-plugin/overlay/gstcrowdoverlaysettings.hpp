@@ -25,7 +25,7 @@ struct LiveSettings {
 struct ColorText {
   std::string property;
   std::string text;     ///< of the colour in use
-  std::string refused;  ///< what came later and could not be read; no complaint was posted so far
+  std::string refused;  ///< what came later and could not be read; no warning has been posted so far
 };
 
 /** The properties; the defaults are written here and in Style, and nowhere else. */
@@ -37,6 +37,6 @@ struct Settings {
 const PropertyTable<Settings>& properties();
 
 /** What to post of colours that could not be read, empty if nothing; it is forgotten. */
-std::string take_complaint(Settings& settings);
+std::string take_problem(Settings& settings);
 
 }  // namespace crowd::overlay

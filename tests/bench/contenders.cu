@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What users run without gst-crowd, for bench_gpu.py: the classic bit mask with a scan on the host, and the two kernels
-// of Oro et al. 2020. And nothing, the floor. All memory is the caller's: nobody's allocations are timed.
+// of Oro et al. 2020. And nothing, the floor. All memory is the caller's: no allocation is timed.
 
 #include <cuda_runtime.h>
 

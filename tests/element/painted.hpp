@@ -28,7 +28,7 @@ inline GstVideoInfo video_info(const char* format, unsigned width, unsigned heig
   return info;
 }
 
-/// A frame of noise whose planes have odd offsets and wider strides than they need, told by a GstVideoMeta.
+/// A frame of noise whose planes have odd offsets and wider strides than they need, as a GstVideoMeta says.
 inline Ref<GstBuffer> padded_frame(const GstVideoInfo& info, std::uint32_t seed = 7) {
   gsize offset[GST_VIDEO_MAX_PLANES] = {};
   gint stride[GST_VIDEO_MAX_PLANES] = {};

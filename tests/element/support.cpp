@@ -184,20 +184,20 @@ void expect_remedy(const char* element_name, const char* caps, const char* remed
 }
 
 void expect_refused(GstElement* element, const char* property, double value) {
-  static int complaints;
-  complaints = 0;
+  static int warnings_count;
+  warnings_count = 0;
   gdouble before = 0, after = 0;
   g_object_get(element, property, &before, nullptr);
   // A warning in GLib 2.74, a critical one in 2.84, which G_DEBUG makes fatal.
   const GLogLevelFlags fatal = g_log_set_always_fatal(G_LOG_LEVEL_ERROR);
   const GLogFunc handler =
-      g_log_set_default_handler([](const char*, GLogLevelFlags, const char*, gpointer) { complaints++; }, nullptr);
+      g_log_set_default_handler([](const char*, GLogLevelFlags, const char*, gpointer) { warnings_count++; }, nullptr);
   g_object_set(element, property, value, nullptr);
   g_log_set_default_handler(handler, nullptr);
   g_log_set_always_fatal(fatal);
   g_object_get(element, property, &after, nullptr);
   EXPECT_EQ(before, after) << property << " " << value;
-  EXPECT_EQ(complaints, 1) << property << " " << value;
+  EXPECT_EQ(warnings_count, 1) << property << " " << value;
 }
 
 LogCounter::LogCounter(const char* category, GstDebugLevel level) : category_(category), level_(level) {

@@ -138,7 +138,7 @@ void expect_documented_properties(const char* element_name);
 /// is empty.
 void expect_remedy(const char* element_name, const char* caps, const char* remedy);
 
-/// Fails the test unless GLib refuses this value for a float property, with one complaint, and leaves the property as
+/// Fails the test unless GLib refuses this value for a float property, with one warning, and leaves the property as
 /// it is.
 void expect_refused(GstElement* element, const char* property, double value);
 

@@ -117,7 +117,7 @@ TEST(crowddetect, copies_and_changes_no_pixels) {
     EXPECT_EQ(gst_buffer_peek_memory(out.get(), 0), memory) << "shared: " << shared;
     EXPECT_EQ(gst_buffer_memcmp(out.get(), 0, picture_of_people().data, width * height), 0);
     EXPECT_GT(read(out.get()).count, 0u);
-    EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(held.get()), nullptr) << "the meta appeared on somebody else's buffer";
+    EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(held.get()), nullptr) << "the meta appeared on a buffer of another owner";
   }
 }
 

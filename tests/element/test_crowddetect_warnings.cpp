@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What crowddetect cannot do it counts, and tells once a run on the bus.
+// What crowddetect cannot do: counted, and one warning a run on the bus.
 
 #include <gmock/gmock.h>
 
@@ -111,12 +111,12 @@ INSTANTIATE_TEST_SUITE_P(
     all, empty_range,
     testing::Values(
         EmptyRange{"min-size=200 max-size=100", 640, 480, "max-size 100 is less than min-size 200", "max-size to 0"},
-        EmptyRange{"max-size=50", 640, 480, "min-size 0, which stands for 88", "max-size to 0"},
+        EmptyRange{"max-size=50", 640, 480, "min-size 0, which means 88", "max-size to 0"},
         EmptyRange{"min-size=490", 640, 480, "640x480 hold no window of min-size 490", "min-size to at most 480"},
         EmptyRange{"min-size=300", 120, 480, "120x480 hold no window", "min-size to at most 240"},
-        EmptyRange{"", 40, 60, "40x60 hold no window of min-size 0, which stands for 88", "min-size to at most 60"},
+        EmptyRange{"", 40, 60, "40x60 hold no window of min-size 0, which means 88", "min-size to at most 60"},
         EmptyRange{"detector=face-haar min-size=200 max-size=100", 640, 480, "less than min-size 200", "max-size to 0"},
-        EmptyRange{"detector=face-haar max-size=20", 640, 480, "which stands for 24", "max-size to 0"},
+        EmptyRange{"detector=face-haar max-size=20", 640, 480, "which means 24", "max-size to 0"},
         EmptyRange{"detector=face-lbp min-size=481", 640, 480, "hold no window of min-size 481", "at most 480"},
         EmptyRange{"detector=face-lbp", 23, 20, "23x20 hold no window", "at most 20"}));
 

@@ -264,7 +264,7 @@ TEST(crowdinject, timestamps_number_frames_if_asked_to) {
   EXPECT_EQ(number_of(inject.pass(make_frame(640, 360, 2 * GST_SECOND + 19 * GST_MSECOND)).get()), 50);
   EXPECT_EQ(number_of(inject.pass(make_frame(640, 360, 2 * GST_SECOND - 19 * GST_MSECOND)).get()), 50);
 
-  // After a seek to 4 s the buffers' timestamps may begin anywhere; the stream time tells.
+  // After a seek to 4 s the buffers' timestamps may begin anywhere; the stream time decides.
   GstSegment segment;
   gst_segment_init(&segment, GST_FORMAT_TIME);
   segment.start = 10 * GST_SECOND;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What one sets on crowdnms, and what it tells: properties, messages, statistics.
+// What is set on crowdnms, and what it reports: properties, messages, statistics.
 
 #include <crowd/nms.h>
 #include <gst/controller/gstdirectcontrolbinding.h>
@@ -233,7 +233,7 @@ TEST(crowdnms_messages, are_off_by_default_and_tell_about_each_frame) {
   EXPECT_STREQ(gst_structure_get_string(s, "method"), "greedy");
 }
 
-TEST(crowdnms_messages, tell_about_frames_without_candidates_too) {
+TEST(crowdnms_messages, report_frames_without_candidates_too) {
   NmsHarness nms("post-messages=true");
   nms.pass(row_of_three);
   pop_message(nms.bus(), GST_MESSAGE_ELEMENT);

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// Frame memory that nobody may map.
+/// Frame memory that must not be mapped.
 struct Untouchable {
   GstAllocator parent;
   unsigned maps;

@@ -46,7 +46,7 @@ TEST(crowdoverlay, says_once_that_a_color_cannot_be_read) {
   gst_object_ref_sink(element.get());
   const Ref<GstBus> bus(gst_bus_new());
   gst_element_set_bus(element.get(), bus.get());
-  EXPECT_EQ(pop_message(bus.get(), GST_MESSAGE_WARNING), nullptr) << "where nothing listens so far";
+  EXPECT_EQ(pop_message(bus.get(), GST_MESSAGE_WARNING), nullptr) << "the bus is closed so far";
   gst_element_set_state(element.get(), GST_STATE_PAUSED);
   const auto said = [&bus] {
     const auto message = pop_message(bus.get(), GST_MESSAGE_WARNING);

@@ -28,7 +28,7 @@ Ref<GstBuffer> frame_with(std::vector<GstStructure*> params) {
   return buffer;
 }
 
-/// A region read by the overlay and by crowdnms, which tells what it read as a survivor.
+/// A region read by the overlay and by crowdnms, which reports what it read as a survivor.
 struct Case {
   const char* name;
   std::vector<const char*> params;

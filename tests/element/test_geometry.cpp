@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A box is where its object is, or it is gone and a warning says so: behind elements that change the picture, for
-// candidates and for survivors. The same table holds on every GStreamer; newer ones tell metadata more, and keep more.
+// candidates and for survivors. The same table holds on every GStreamer; newer ones pass on more to metadata, and keep
+// more.
 
 #include <gmock/gmock.h>
 #include <gst/crowd/gstcrowdboxesmeta.h>
@@ -142,7 +143,7 @@ class Chain {
 
 using Place = std::vector<Rect>;
 
-/// Right, or gone and told once in all.
+/// Right, or gone and one warning in all.
 void expect_right_or_told(const Case& it, const Place& found, const std::vector<std::string>& warnings) {
   if (it.kept || !found.empty()) {
     EXPECT_THAT(found, testing::ElementsAre(it.right));

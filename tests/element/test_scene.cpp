@@ -127,7 +127,7 @@ TEST_P(AnyScene, classes_are_within_number_and_all_used) {
             (std::set<std::int32_t>{0, 1, 2, 3, 4}));
 }
 
-// Pinned: whoever changes a scene changes what others have measured on it. The digest is FNV-1a over the coordinates'
+// Pinned: a change of a scene changes what has been measured on it. The digest is FNV-1a over the coordinates'
 // bits.
 struct Golden {
   Kind kind;

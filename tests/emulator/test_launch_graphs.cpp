@@ -52,19 +52,19 @@ constexpr int max_kept = LaunchGraphs<int>::max_kept;
 // What is timed from there on is the work itself.
 TEST_F(Graphs, says_when_recording_is_over_and_nothing_is_launched_yet) {
   for (const int key : {1, 2, 2, 3}) {
-    int told = 0;
+    int calls = 0;
     const int sum_before = sum, launches = EmulatedGraph::launches;
     EXPECT_EQ(graphs.launch(
                   key, nullptr, [&](cudaStream_t) { return enqueue(key); },
                   [&](cudaStream_t) {
-                    told++;
+                    calls++;
                     EXPECT_EQ(EmulatedGraph::recording, nullptr);
                     EXPECT_EQ(EmulatedGraph::launches, launches);
                     EXPECT_EQ(sum, sum_before);
                     EXPECT_EQ(EmulatedGraph::alive, key == 1 ? 0 : key - 1) << "the graph is there";
                   }),
               cudaSuccess);
-    EXPECT_EQ(told, 1) << key;
+    EXPECT_EQ(calls, 1) << key;
     EXPECT_EQ(sum, sum_before + key);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// GStreamer for fuzz targets: no registry, since no plugin is needed, and no complaint is let through.
+// GStreamer for fuzz targets: no registry, since no plugin is needed, and a warning of GLib ends the run.
 #pragma once
 
 #include <gst/gst.h>

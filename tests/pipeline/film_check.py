@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
 """Looks at what film.sh made: film_check.py CHECK FOLDER, with film.mp4, film.log, survivors.jsonl, and the frames of
-the film and of the original as RGB (film.rgb, original.rgb) in the folder. Prints what is wrong; the exit status tells.
+the film and of the original as RGB (film.rgb, original.rgb) in the folder. Prints what is wrong, and exits with 1 then.
 """
 
 import json

@@ -48,7 +48,7 @@ has_names_of_its_own() {
   [ -z "$others" ] || { echo "$others"; return 1; }
 }
 
-# The pkg-config files speak of the final place: make them speak of this one.
+# The pkg-config files name the final place: make them name this one.
 use_here() {
   mkdir -p pc
   for file in "$libraries"/pkgconfig/*.pc; do

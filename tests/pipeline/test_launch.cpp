@@ -257,21 +257,21 @@ TEST(parse_pipeline, wraps_a_single_element) {
 
 struct WrongSweep {
   Sweep sweep;
-  const char* complaint;
+  const char* problem;
 };
 
 TEST(sweeper, says_what_is_wrong) {
   const Pipeline pipeline = make_pipeline({"fakesrc", "name=source", "!", "identity", "name=id", "!", "fakesink"});
-  const WrongSweep wrongs[] = {{{"nobody", "silent", {"true"}}, "no element is called nobody"},
+  const WrongSweep wrongs[] = {{{"missing", "silent", {"true"}}, "no element is called missing"},
                                {{"id", "nothing", {"1"}}, "no property nothing"},
                                {{"id", "stats", {"1"}}, "no property stats"},
                                {{"id", "eos-after", {"3", "many"}}, "many is no value for id.eos-after"},
                                {{"id", "drop-probability", {"1.5"}}, "1.5 is no value for id.drop-probability"}};
-  for (const auto& [sweep, complaint] : wrongs) {
+  for (const auto& [sweep, problem] : wrongs) {
     const auto made = Sweeper::make(GST_BIN(pipeline.get()), sweep);
     const auto* text = std::get_if<std::string>(&made);
-    ASSERT_NE(text, nullptr) << complaint;
-    EXPECT_NE(text->find(complaint), std::string::npos) << *text;
+    ASSERT_NE(text, nullptr) << problem;
+    EXPECT_NE(text->find(problem), std::string::npos) << *text;
   }
 }
 

@@ -59,5 +59,5 @@ array() {
 check "crowdinject replays what gst-crowd-read-survivors prints" replayed
 check "crowdinject scales what gst-crowd-read-survivors prints" scaled
 check "what an older gst-crowd-read-survivors printed is refused" older
-check "a JSON array is told from lines" array
+check "a JSON array is distinguished from lines" array
 finish

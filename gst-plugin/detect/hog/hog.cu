@@ -149,7 +149,7 @@ struct DeviceFinder::Task {
   }
 };
 
-/// What else the kernels of a frame are told.
+/// The other parameters of the kernels of a frame.
 struct FrameKey {
   DeviceImage image;
   DeviceWindows out;

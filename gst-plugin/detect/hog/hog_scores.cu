@@ -51,7 +51,7 @@ __device__ void add_values(const Plane& plane, const float* values, const float4
   }
 }
 
-/// Stores the score if the SVM is asked about a window there.
+/// Stores the score if there is a window there.
 __device__ void store(const ScoresWork& work, const Level& level, unsigned x, unsigned y, float score) {
   if (x % work.win_stride == 0 && y % work.win_stride == 0)
     work.scores[level.first_window + y / work.win_stride * level.columns + x / work.win_stride] = score;

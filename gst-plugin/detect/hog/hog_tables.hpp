@@ -3,7 +3,7 @@
 //
 // The tables of a search, which the host fills and the kernels read.
 //
-// The frame is zoomed to where the least window is 64x128, and scaled down to levels. A level is padded and then cut
+// The frame is zoomed to where the smallest window is 64x128, and scaled down to levels. A level is padded and then cut
 // into planes: grids of blocks in steps of 8 pixels, one for each place of the first block that windows need, which is
 // a single one with windows in steps of 8.
 #pragma once

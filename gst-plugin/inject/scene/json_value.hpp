@@ -26,7 +26,7 @@ struct Misfit {
   std::string reason;
 };
 
-/** Throws what the error stands for. */
+/** Throws std::bad_alloc, or a Misfit that says what is wrong. */
 [[noreturn]] void refuse(simdjson::error_code error);
 
 template <typename Value>

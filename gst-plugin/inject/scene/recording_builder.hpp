@@ -28,7 +28,7 @@ class RecordingBuilder {
   /** Counts a line that does not fit. */
   void reject(BadLine bad);
 
-  /** The first resolution wins; false if this one differs from it. */
+  /** The first resolution holds; false if this one differs from it. */
   bool agree_on_resolution(Size resolution);
   /** Gives a class its name; the first one given stays. */
   void name_class(std::int32_t object_class, std::string_view label);

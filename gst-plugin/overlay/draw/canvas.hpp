@@ -10,7 +10,7 @@
  *   is a byte, or two with the lower one first.
  * - Primitives are painted in their order, opaque: the last one that covers a sample gives it its value.
  * - A fill covers the pixels x1 <= x < x2, y1 <= y < y2 of every component. A subsampled component's sample is covered
- *   if any pixel that it stands for is covered, so chroma may reach one pixel beyond the luma of a fill at odd edges.
+ *   if any of its pixels is covered, so chroma may reach one pixel beyond the luma of a fill at odd edges.
  * - A glyph covers, of its cell of 5x9 squares of `scale` pixels, the squares that have ink. In YUV and grey formats it
  *   writes luma alone and leaves the chroma of what lies below it; in RGB formats it writes R, G, B and alpha.
  * - Alpha becomes opaque where it is written. The unused byte of formats such as RGBx is never written; the unused bits
@@ -31,7 +31,7 @@ struct Component {
   std::uint8_t* data;
   std::ptrdiff_t stride;   ///< bytes from row to row
   std::ptrdiff_t advance;  ///< bytes from sample to sample
-  int shift_x, shift_y;    ///< log2 of the pixels that a sample stands for
+  int shift_x, shift_y;    ///< log2 of the pixels of a sample in a row and in a column
   int bytes = 1;           ///< of a sample, 1 or 2
   int shift = 0;           ///< unused bits below those of the value
 };

@@ -76,7 +76,7 @@ void Detections::read_regions(GstBuffer* buffer, const ShownFrame& frame) {
   marked_stream_ = regions.marked_stream();
   problem = regions.problem();
   regions.list(survivors, candidates);
-  // What crowdnms tells of the candidates that it took away; the candidates themselves, where they are, know better.
+  // The candidates that the survivors represent. Where candidates are still there, their number replaces this one.
   for (const Detection& survivor : survivors)
     summary.candidates += std::max(survivor.members, 1U);
   summary.survivors = static_cast<unsigned>(survivors.size());

@@ -27,7 +27,7 @@ constexpr int glyph_advance = 6;
 /** Rows from the top; bit 4 is the leftmost column. */
 using Glyph = std::array<std::uint8_t, glyph_height>;
 
-/** What stands for a character that the font lacks, behind printable ASCII from space to tilde. */
+/** Drawn for a character that the font lacks, behind printable ASCII from space to tilde. */
 constexpr int replacement_glyph = 95;
 /** The first glyphs are those of ascii_glyph(). */
 constexpr int ascii_glyph_count = replacement_glyph + 1;

@@ -188,7 +188,7 @@ constexpr MarkInk ink_of(Mark mark) {
   return all[static_cast<std::size_t>(mark)];
 }
 
-/** The row that a capital letter loses under a mark: the one that says least. */
+/** The row that is left out of a capital letter under a mark: the one that matters least for reading it. */
 constexpr std::size_t lost_row(char32_t capital) {
   switch (capital) {
     case U'W':

@@ -3,7 +3,7 @@
 
 /**
  * geometry.hpp: where the parts of a detection lie, in whole pixels, and which colour they have: the rules of scene.hpp
- * for all who draw, on the host and on a device, in C++17.
+ * for the painters on the host and on a device, in C++17.
  */
 #pragma once
 

@@ -79,7 +79,7 @@ struct PaintJob {
   int full_components;
   /** Rows of samples that the other components have for two rows of pixels; 0: there are no others. */
   int rest_rows;
-  bool rest_pairs;   ///< a sample of theirs stands for two pixels of a row
+  bool rest_pairs;   ///< a sample of theirs covers two pixels of a row
   bool whole_words;  ///< pixels are words at component[0].data, and the palette has their bytes in this order
   Samples component[4];
   std::uint32_t palette[color_count];      ///< Paint, the first component in the lowest byte

@@ -75,7 +75,7 @@ struct Strip {
     for (Row& it : row)
       it = Row{};
   }
-  /// Paints pixels of both rows. A sample of the others is painted with any of its pixels; one that stands for two
+  /// Paints pixels of both rows. A sample of the others is painted with any of its pixels; one that covers two
   /// pixels of a row has the bit of the left one.
   __device__ void fill(unsigned upper, unsigned lower, unsigned color, bool pairs) {
     row[0].paint(upper, color);

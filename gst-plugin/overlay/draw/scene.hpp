@@ -6,7 +6,7 @@
  *
  * An outline lies inside its box: edges are rounded to the nearest pixel (a half goes up), and a box that would vanish
  * is one pixel wide or high. A box that leaves the frame loses the edges that are outside. No label covers another:
- * placement.hpp says where they stand, and which are left out.
+ * placement.hpp says where they are placed, and which are left out.
  *
  * Order: candidates, outlines of survivors, their labels, summary. Survivors are painted from the last to the first, so
  * that the best-ranked lies on top.
@@ -29,7 +29,7 @@ struct Detection {
   float x1, y1, x2, y2;  ///< pixels, half-open; may leave the frame
   float score;           ///< a probability, shown in percent, or any number, shown as it is; NaN: none to show
   int class_id;          ///< chooses the colour; negative: by the label
-  unsigned members;      ///< candidates that this one stands for; 0: unknown
+  unsigned members;      ///< candidates that this one represents; 0: unknown
   const char* label;     ///< name of the class, UTF-8; may be null
 };
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /**
- * text.hpp: what labels and the summary say, for all who draw, on the host and on a device, in C++17.
+ * text.hpp: what labels and the summary say, for the painters on the host and on a device, in C++17.
  *
  * A Text takes ASCII: `void put(char)`, which takes no more than `longest_text` in all, and `bool empty() const`.
  */

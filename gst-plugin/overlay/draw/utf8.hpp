@@ -6,7 +6,7 @@
 
 namespace crowd::draw {
 
-/** What stands for bytes that are no character. */
+/** In place of bytes that are no character. */
 constexpr char32_t no_character = 0xfffd;
 
 constexpr bool is_continuation(char byte) {

@@ -98,7 +98,7 @@ Ref<GstMemory> upload(const MetaBoxes& boxes, GstMemory* beside) {
     GstCrowdBoxesLayout layout;
     gst_crowd_boxes_layout_init(&layout, boxes.capacity);
     EXPECT_TRUE(gst_crowd_cuda_push(memory.get()));
-    // The members of candidates are nobody's business.
+    // The members of candidates are not specified.
     EXPECT_EQ(cudaMemset(to.count, 0xaa, layout.size), cudaSuccess);
     EXPECT_EQ(
         cudaMemcpy(to.count, from.count, boxes.members.empty() ? layout.members : layout.size, cudaMemcpyHostToDevice),

@@ -34,7 +34,7 @@ struct MetaBoxes {
 /// Candidates on a frame of that size, with room for all of them and `spare` more.
 MetaBoxes candidates_of(Boxes boxes, unsigned frame_width, unsigned frame_height, std::uint32_t spare = 0);
 
-/// Survivors of such a frame: the boxes, which stand for one, two, three... candidates.
+/// Survivors of such a frame: the boxes, which represent one, two, three... candidates.
 MetaBoxes survivors_of(Boxes boxes, unsigned frame_width, unsigned frame_height);
 
 /// Attaches the boxes in system memory.

@@ -158,7 +158,7 @@ TEST_P(BadInput, more_candidates_than_there_is_room_for_are_said_once) {
   EXPECT_THAT(take_warnings(twins.device.bus()), ElementsAre(HasSubstr("max-candidates")));
 }
 
-// Boxes that nobody wrote: any bytes at all.
+// Boxes that were never written: any bytes at all.
 TEST_P(BadInput, garbage_for_boxes) {
   for (std::uint64_t seed = 1; seed <= 30; seed++) {
     Dice dice(seed);
@@ -224,7 +224,7 @@ TEST_P(BadInput, candidates_of_another_context_behind_a_frame_that_is_held) {
   expect_good_frame();
 }
 
-// A frame is held at any time, so whoever waits for none to be would wait for ever.
+// A frame is held at any time, so a wait until none is held would never end.
 TEST_P(BadInput, frames_without_candidates_come_before_those_of_another_context) {
   const Gpu other;
   const GstVideoInfo info = info_of("NV12", 64, 48);

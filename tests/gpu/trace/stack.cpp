@@ -52,7 +52,7 @@ const Place* Stack::place_of(const void* address) {
     if (found != places_.end())
       return &found->second;
   }
-  // Without the lock: dladdr() waits for who is loading a library, who may be waiting for us.
+  // Without the lock: dladdr() waits for a thread that loads a library, which may be waiting for this one.
   Place place = find_place(address);
   const std::unique_lock lock(mutex_);
   return &places_.try_emplace(address, std::move(place)).first->second;

@@ -10,12 +10,13 @@
 
 namespace crowd::trace {
 
-/// Finds out who is calling. Safe to be used from all threads.
+/// Finds the caller. Safe to be used from all threads.
 class Stack {
  public:
   Stack();
 
-  /// The place on the stack of this thread that caller_of() chooses, or one for nobody. Lives as long as this does.
+  /// The place on the stack of this thread that caller_of() chooses, or one without a caller. Lives as long as this
+  /// does.
   const Place& caller();
 
  private:

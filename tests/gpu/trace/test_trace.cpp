@@ -114,7 +114,7 @@ TEST(callers, are_named_by_files) {
     EXPECT_EQ(caller_named(path), name) << path;
 }
 
-/// The caller on a stack of these files, from the inside out; "" if it is nobody.
+/// The caller on a stack of these files, from the inside out; "" if there is none.
 std::string caller(const std::vector<const char*>& files) {
   std::vector<Place> places;
   for (const char* file : files)

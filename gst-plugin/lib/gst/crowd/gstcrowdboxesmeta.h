@@ -28,25 +28,25 @@
  * frame. gst_crowd_boxes_lost() tells a frame whose boxes were dropped on the way from one that never had any: both
  * crowdnms and crowdoverlay then post a warning.
  *
- * Scalers up to GStreamer 1.26 do not tell whether they add borders where the aspect ratio changes; see
+ * Scalers up to GStreamer 1.26 do not say whether they add borders where the aspect ratio changes; see
  * gst_crowd_boxes_borders_before().
  *
  * ## Reading them
  *
  * crowdnms hands survivors on in the same kind of meta, told apart by @kind. Survivors also say how many candidates each
- * of them stands for, and how many candidates there were.
+ * of them represents, and how many candidates there were.
  *
  * A reader of boxes in CUDA memory says so when asked by an ALLOCATION query: it adds the meta's API type with a
  * structure "GstCrowdBoxesMeta" whose field `candidates-on-device` (crowdnms) or `survivors-on-device` (crowdoverlay) is
  * %TRUE. Elements before it then leave them there.
  *
  * The number of boxes lives in the memory, hence on the device where the memory is CUDA memory: a detector on the GPU
- * never tells it to the host. gstcrowdcuda.h makes such memories and says who waits for whom.
+ * never sends it to the host. gstcrowdcuda.h makes such memories and says which side waits.
  *
  * A count above the capacity is of boxes that there was no room for: readers take as many as there is room for, and
  * crowdnms counts the others as overflow. Read on the host, a count above %GST_CROWD_BOXES_MAX_CAPACITY is one that was
  * never written, and the boxes are dropped. On the device it is overflow like any other: the host, which could refuse
- * the frame, hears of it later.
+ * the frame, sees it later.
  *
  * |[<!-- language="C" -->
  * GstCrowdBoxesMap map;
@@ -359,7 +359,7 @@ GST_CROWD_API gboolean gst_crowd_boxes_meta_get_placement (const GstCrowdBoxesMe
  * @sink_pad: sink pad of the reader
  *
  * Asks the elements upstream of a pad, as far as they can be reached, for their property `add-borders`. Up to GStreamer
- * 1.26 a scaler tells metadata the sizes alone. Call it where caps are set, it takes some microseconds.
+ * 1.26 a scaler passes the sizes alone on to metadata. Call it where caps are set, it takes some microseconds.
  *
  * Returns: what all of them do
  */
