@@ -68,10 +68,10 @@
 #include "base/transform.hpp"
 #include "gpu/device.hpp"
 #include "gpu/parts.hpp"
+#include "overlay/draw/composer.hpp"
 #include "overlay/draw/detections.hpp"
 #include "overlay/draw/device_overlay.hpp"
 #include "overlay/draw/frame.hpp"
-#include "overlay/draw/scene.hpp"
 #include "overlay/gstcrowdoverlaysettings.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(crowd_overlay_debug);

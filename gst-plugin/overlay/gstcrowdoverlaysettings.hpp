@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/properties.hpp"
-#include "overlay/draw/scene.hpp"
+#include "overlay/draw/composer.hpp"
 
 namespace crowd::overlay {
 

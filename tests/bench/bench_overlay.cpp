@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/mappedframe.hpp"
+#include "overlay/draw/composer.hpp"
 #include "overlay/draw/frame.hpp"
-#include "overlay/draw/scene.hpp"
 
 namespace {
 

@@ -8,9 +8,9 @@
 #include <limits>
 #include <string>
 
+#include "overlay/draw/composer.hpp"
 #include "overlay/draw/font.hpp"
 #include "overlay/draw/frame.hpp"
-#include "overlay/draw/scene.hpp"
 #include "painted.hpp"
 
 namespace {

@@ -10,8 +10,8 @@
 #include <random>
 #include <string>
 
+#include "overlay/draw/composer.hpp"
 #include "overlay/draw/font.hpp"
-#include "overlay/draw/scene.hpp"
 #include "painted.hpp"
 
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "overlay/draw/colortext.hpp"
-#include "overlay/draw/scene.hpp"
+#include "overlay/draw/composer.hpp"
 #include "overlay_harness.hpp"
 
 namespace {

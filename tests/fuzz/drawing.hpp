@@ -10,9 +10,9 @@
 
 #include "base/mappedframe.hpp"
 #include "input.hpp"
+#include "overlay/draw/composer.hpp"
 #include "overlay/draw/detections.hpp"
 #include "overlay/draw/frame.hpp"
-#include "overlay/draw/scene.hpp"
 
 namespace crowd::fuzz {
 

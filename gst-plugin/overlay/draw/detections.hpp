@@ -9,7 +9,7 @@
 
 #include <vector>
 
-#include "overlay/draw/scene.hpp"
+#include "overlay/draw/composer.hpp"
 
 namespace crowd::draw {
 

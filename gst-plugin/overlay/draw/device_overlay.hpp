@@ -9,8 +9,8 @@
 #include <memory>
 
 #include "base/deviceoutcome.hpp"
+#include "overlay/draw/composer.hpp"
 #include "overlay/draw/detections.hpp"
-#include "overlay/draw/scene.hpp"
 
 namespace crowd::draw {
 

@@ -22,9 +22,9 @@
 
 #include "base/deviceoutcome.hpp"
 #include "overlay/draw/canvas.hpp"
+#include "overlay/draw/composer.hpp"
 #include "overlay/draw/device_boxes.hpp"
 #include "overlay/draw/painter_job.hpp"
-#include "overlay/draw/scene.hpp"
 
 struct CUstream_st;
 

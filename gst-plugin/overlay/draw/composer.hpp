@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /**
- * scene.hpp: from detections to what is painted, in whole pixels.
+ * composer.hpp: from detections to what is painted, in whole pixels.
  *
  * An outline lies inside its box: edges are rounded to the nearest pixel (a half goes up), and a box that would vanish
  * is one pixel wide or high. A box that leaves the frame loses the edges that are outside. No label covers another:

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "overlay/draw/scene.hpp"
+#include "overlay/draw/composer.hpp"
 
 #include <algorithm>
 #include <optional>
