@@ -14,7 +14,7 @@
 namespace crowd::inject {
 
 /// Copies the first `n`.
-inline void fill(const GstCrowdBoxesMap& to, const scene::DetectionsView& candidates, std::size_t n) {
+inline void fill(const GstCrowdBoxesMap& to, const scene::CandidatesView& candidates, std::size_t n) {
   const auto count = static_cast<std::ptrdiff_t>(n);
   std::transform(candidates.boxes.begin(), candidates.boxes.begin() + count, to.boxes, [](const scene::Box& box) {
     return GstCrowdBox{box.x1, box.y1, box.x2, box.y2};

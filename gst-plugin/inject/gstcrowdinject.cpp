@@ -277,7 +277,7 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
 
   const auto [number, guessed] = number_of(self, state, stream_time_of(GST_BASE_TRANSFORM(self), buffer));
   const scene::Size frame{static_cast<float>(state.width), static_cast<float>(state.height)};
-  const scene::DetectionsView candidates = state.source.frame({number, frame, live.candidates, live.loop});
+  const scene::CandidatesView candidates = state.source.frame({number, frame, live.candidates, live.loop});
   const auto& objects = state.source.objects();
 
   if (remove_candidates(buffer))

@@ -10,18 +10,18 @@ namespace crowd::inject {
 namespace {
 
 using scene::Format;
-using scene::Kind;
+using scene::SceneKind;
 
 using Table = PropertyTable<Settings>;
 
 GType scene_type() {
   static const GEnumValue values[] = {
-      {static_cast<int>(Kind::oscars), "Group picture, 4646x1800, 147 faces, 2895 candidates", "oscars"},
-      {static_cast<int>(Kind::crowd_run), "People crossing, 1920x1080, about 60 faces, 360 to 698 candidates",
+      {static_cast<int>(SceneKind::oscars), "Group picture, 4646x1800, 147 faces, 2895 candidates", "oscars"},
+      {static_cast<int>(SceneKind::crowd_run), "People crossing, 1920x1080, about 60 faces, 360 to 698 candidates",
        "crowd-run"},
-      {static_cast<int>(Kind::mosaic), "Four crowd-runs, 3840x2160, about 240 faces, 1440 to 2792 candidates",
+      {static_cast<int>(SceneKind::mosaic), "Four crowd-runs, 3840x2160, about 240 faces, 1440 to 2792 candidates",
        "mosaic"},
-      {static_cast<int>(Kind::uniform), "No structure, 3840x2160, no faces, 4096 candidates", "uniform"},
+      {static_cast<int>(SceneKind::uniform), "No structure, 3840x2160, no faces, 4096 candidates", "uniform"},
       {0, nullptr, nullptr}};
   static const GType type = register_enum("GstCrowdInjectScene", values);
   return type;

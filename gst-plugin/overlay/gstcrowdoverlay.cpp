@@ -103,7 +103,7 @@ struct State {
   bool on_device = false;  ///< frames are in CUDA memory
   GstCrowdBoxesBorders borders = GST_CROWD_BOXES_BORDERS_UNKNOWN;
   crowd::draw::Detections detections;
-  crowd::draw::Scene scene;
+  crowd::draw::Composer composer;
   std::unique_ptr<crowd::draw::DeviceOverlay> device_overlay = crowd::make_device_part<crowd::draw::DeviceOverlay>();
   std::string problem;  ///< with the last frame that was not drawn as it should be
   crowd::RunWarning warning;
@@ -178,8 +178,8 @@ static void gst_crowd_overlay_read(State& state, GstBuffer* buffer, const LiveSe
 
 /** Says what to draw on the frame. */
 static std::span<const crowd::draw::Primitive> gst_crowd_overlay_compose(State& state, const LiveSettings& settings) {
-  return state.scene.build(GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info), settings.style,
-                           state.detections.candidates, state.detections.survivors, state.detections.summary);
+  return state.composer.build(GST_VIDEO_INFO_WIDTH(&state.info), GST_VIDEO_INFO_HEIGHT(&state.info), settings.style,
+                              state.detections.candidates, state.detections.survivors, state.detections.summary);
 }
 
 /** Returns why not, or null. */
@@ -215,7 +215,7 @@ static const char* gst_crowd_overlay_draw(State& state, GstBuffer* buffer, const
     return failure ? failure : state.detections.problem;
   } catch (const std::bad_alloc&) {
     state.detections = {};
-    state.scene = {};
+    state.composer = {};
     return "there is no memory for so many boxes; set show=survivors, or lower the detector's capacity";
   }
 }

@@ -51,17 +51,17 @@ GstVideoInfo info_of(const char* format) {
 
 void compose(benchmark::State& state) {
   const auto boxes = crowd_of(people);
-  Scene scene;
+  Composer composer;
   for (auto _ : state)
-    benchmark::DoNotOptimize(scene.build(width, height, {}, {}, boxes, {}).data());
+    benchmark::DoNotOptimize(composer.build(width, height, {}, {}, boxes, {}).data());
 }
 BENCHMARK(compose)->Unit(benchmark::kMicrosecond);
 
 void paint_format(benchmark::State& state, const char* format, const Style& style = {}) {
   const GstVideoInfo info = info_of(format);
   const auto boxes = crowd_of(people);
-  Scene scene;
-  const auto primitives = scene.build(width, height, style, {}, boxes, {});
+  Composer composer;
+  const auto primitives = composer.build(width, height, style, {}, boxes, {});
   GstBuffer* buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
   gst_buffer_memset(buffer, 0, 16, info.size);
   {

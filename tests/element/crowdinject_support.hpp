@@ -22,7 +22,7 @@ namespace crowd::test {
 struct Attached {
   std::uint32_t count = 0;
   unsigned capacity = 0, width = 0, height = 0;
-  crowd::scene::Detections candidates;  // those within the capacity
+  crowd::scene::Candidates candidates;  // those within the capacity
   std::vector<std::string> labels;
 };
 
@@ -49,7 +49,7 @@ inline Attached attached(GstBuffer* buffer) {
 }
 
 struct Expected {
-  crowd::scene::Detections candidates;
+  crowd::scene::Candidates candidates;
   std::vector<crowd::scene::Object> objects;
 };
 

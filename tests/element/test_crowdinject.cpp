@@ -15,14 +15,14 @@
 namespace {
 
 using namespace crowd::test;
-using crowd::scene::Kind;
+using crowd::scene::SceneKind;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
 TEST(crowdinject, attaches_the_scenes_candidates_in_frame_pixels) {
-  for (const Kind kind : {Kind::oscars, Kind::crowd_run, Kind::mosaic, Kind::uniform}) {
+  for (const SceneKind kind : {SceneKind::oscars, SceneKind::crowd_run, SceneKind::mosaic, SceneKind::uniform}) {
     const auto nick = std::vector{"oscars", "crowd-run", "mosaic", "uniform"}[static_cast<std::size_t>(kind)];
     const Inject inject("seed=77 scene=" + std::string(nick), video_caps(801, 333));
     for (std::uint64_t number = 0; number < 3; number++) {
@@ -133,7 +133,7 @@ TEST(crowdinject, attaches_the_truth_beside) {
   for (std::uint64_t number = 0; number < 2; number++) {
     const Ref<GstBuffer> out = inject.pass();
     const auto truth = gst_crowd_truth_get(out.get());
-    const Expected want = expected({.kind = Kind::mosaic, .classes = 3}, number, 640, 360);
+    const Expected want = expected({.kind = SceneKind::mosaic, .classes = 3}, number, 640, 360);
     ASSERT_TRUE(truth);
     ASSERT_EQ(truth->size(), want.objects.size());
     for (std::size_t i = 0; i < truth->size(); i++) {
@@ -153,9 +153,9 @@ TEST(crowdinject, attaches_the_truth_beside) {
   }
   inject.set("truth", FALSE);
   EXPECT_FALSE(gst_crowd_truth_get(inject.pass().get()));
-  EXPECT_EQ(inject.stat("objects"), expected({.kind = Kind::mosaic}, 0, 640, 360).objects.size() +
-                                        expected({.kind = Kind::mosaic}, 1, 640, 360).objects.size() +
-                                        expected({.kind = Kind::mosaic}, 2, 640, 360).objects.size());
+  EXPECT_EQ(inject.stat("objects"), expected({.kind = SceneKind::mosaic}, 0, 640, 360).objects.size() +
+                                        expected({.kind = SceneKind::mosaic}, 1, 640, 360).objects.size() +
+                                        expected({.kind = SceneKind::mosaic}, 2, 640, 360).objects.size());
 }
 
 TEST(crowdinject, replaces_the_truth_of_another) {
@@ -175,7 +175,7 @@ TEST(crowdinject, candidates_change_while_playing) {
     const Attached got = attached(inject.pass().get());
     EXPECT_EQ(got.count, candidates < 0 ? 2895u : static_cast<unsigned>(candidates));
     EXPECT_EQ(got.candidates.size(), got.count);
-    EXPECT_EQ(got.candidates.boxes, expected({.kind = Kind::oscars}, 0, 640, 360, candidates).candidates.boxes);
+    EXPECT_EQ(got.candidates.boxes, expected({.kind = SceneKind::oscars}, 0, 640, 360, candidates).candidates.boxes);
   }
   EXPECT_EQ(inject.stat("candidates"), 0u + 1 + 3000 + 100'000 + 7 + 2895);
   EXPECT_EQ(inject.stat("frames"), 6u);
@@ -195,7 +195,7 @@ TEST(crowdinject, what_is_beyond_the_capacity_is_counted) {
   const Attached got = attached(inject.pass().get());
   EXPECT_EQ(got.count, 100u);
   EXPECT_EQ(got.capacity, 30u);
-  std::vector<crowd::scene::Box> want = expected({.kind = Kind::uniform}, 0, 640, 360, 100).candidates.boxes;
+  std::vector<crowd::scene::Box> want = expected({.kind = SceneKind::uniform}, 0, 640, 360, 100).candidates.boxes;
   want.resize(30);
   EXPECT_EQ(got.candidates.boxes, want);
   EXPECT_EQ(inject.stat("candidates"), 100u);
@@ -298,7 +298,7 @@ TEST(crowdinject, follows_a_change_of_caps) {
   const Attached got = attached(inject.pass(make_frame(64, 32)).get());
   EXPECT_EQ(got.width, 64u);
   EXPECT_EQ(got.height, 32u);
-  EXPECT_TRUE(got.candidates.boxes == expected({.kind = Kind::uniform}, 1, 64, 32).candidates.boxes);
+  EXPECT_TRUE(got.candidates.boxes == expected({.kind = SceneKind::uniform}, 1, 64, 32).candidates.boxes);
 }
 
 TEST(crowdinject, caps_without_a_size_are_an_error_that_says_so) {

@@ -33,9 +33,9 @@ Detection box(float x1, float y1, float x2, float y2) {
 
 /// Outlines of one pixel in white.
 std::vector<std::string> outline(int width, int height, const Detection& detection, int thickness = 1) {
-  Scene scene;
+  Composer composer;
   const Style style = {.color = 0xffffffff, .thickness = thickness, .font_scale = 1};
-  return rows_of(width, height, scene.build(width, height, style, {}, std::span(&detection, 1), {}));
+  return rows_of(width, height, composer.build(width, height, style, {}, std::span(&detection, 1), {}));
 }
 
 TEST(outlines, lie_inside_their_boxes) {
@@ -88,17 +88,17 @@ TEST(outlines, outside_the_frame_or_without_area_are_not_drawn) {
        {box(5, 0, 9, 4), box(-4, 0, 0, 4), box(0, 4, 5, 9), box(0, -9, 5, 0), box(3, 1, 3, 3), box(1, 3, 4, 2),
         box(4, 1, 1, 3), box(nan, 1, 3, 3), box(1, nan, 3, 3), box(1, 1, nan, 3), box(1, 1, 3, nan),
         box(-infinity, 1, 3, 3), box(1, 1, infinity, 3), box(nan, nan, nan, nan)}) {
-    Scene scene;
+    Composer composer;
     Detection labelled = nothing;
     labelled.label = "x";
-    EXPECT_TRUE(scene.build(5, 4, {}, std::span(&labelled, 1), std::span(&labelled, 1), {}).empty())
+    EXPECT_TRUE(composer.build(5, 4, {}, std::span(&labelled, 1), std::span(&labelled, 1), {}).empty())
         << nothing.x1 << " " << nothing.y1 << " " << nothing.x2 << " " << nothing.y2;
   }
 }
 
 TEST(summary, stands_in_the_corner) {
-  Scene scene;
-  const auto all = scene.build(640, 540, {.summary = true}, {}, {}, {.candidates = 360, .survivors = 7});
+  Composer composer;
+  const auto all = composer.build(640, 540, {.summary = true}, {}, {}, {.candidates = 360, .survivors = 7});
   ASSERT_FALSE(all.empty());
   EXPECT_EQ(all[0].x1, 0);
   EXPECT_EQ(all[0].y1, 0);
@@ -109,12 +109,12 @@ TEST(summary, stands_in_the_corner) {
   EXPECT_EQ(text, "360 candidates, 7 kept");
 }
 
-TEST(scene, paints_candidates_below_survivors_and_the_best_on_top) {
+TEST(composer, paints_candidates_below_survivors_and_the_best_on_top) {
   const Detection candidate = box(0, 20, 40, 60);
   const Detection survivors[] = {box(0, 20, 40, 60), box(2, 20, 40, 60)};
-  Scene scene;
+  Composer composer;
   const Style style = {.color = 0xff0000ff, .candidate_color = 0xffff0000, .thickness = 1};
-  const auto all = scene.build(100, 100, style, std::span(&candidate, 1), survivors, {});
+  const auto all = composer.build(100, 100, style, std::span(&candidate, 1), survivors, {});
   ASSERT_EQ(all.size(), 12u);
   EXPECT_EQ(all[0].rgb, 0xff0000U);
   EXPECT_EQ(all[4].rgb, 0x0000ffU);

@@ -25,9 +25,9 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 
 TEST(labels, stand_on_their_box) {
   const Detection detection = {3, 12, 17, 16, 0.5F, 0, 0, nullptr};
-  Scene scene;
+  Composer composer;
   const Style style = {.color = 0xffffffff, .thickness = 1, .font_scale = 1};
-  EXPECT_THAT(rows_of(32, 17, scene.build(32, 17, style, {}, std::span(&detection, 1), {})),
+  EXPECT_THAT(rows_of(32, 17, composer.build(32, 17, style, {}, std::span(&detection, 1), {})),
               ElementsAre("................................",  //
                           "................................",  //
                           "................................",  //
@@ -49,8 +49,8 @@ TEST(labels, stand_on_their_box) {
 
 /// Where the background of the only label lies.
 Primitive background(int width, int height, const Detection& detection, const Style& style) {
-  Scene scene;
-  const auto all = scene.build(width, height, style, {}, std::span(&detection, 1), {});
+  Composer composer;
+  const auto all = composer.build(width, height, style, {}, std::span(&detection, 1), {});
   EXPECT_GE(all.size(), 5u);
   return all.size() < 5 ? Primitive{} : all[4];
 }
@@ -73,9 +73,9 @@ TEST(labels, stay_in_the_frame) {
 }
 
 std::string text_of(const Detection& detection, const Style& style) {
-  Scene scene;
+  Composer composer;
   std::string text;
-  for (const Primitive& p : scene.build(4000, 100, style, {}, std::span(&detection, 1), {}))
+  for (const Primitive& p : composer.build(4000, 100, style, {}, std::span(&detection, 1), {}))
     if (p.kind == Primitive::glyph)
       text += p.code < replacement_glyph ? static_cast<char>(p.code + ' ') : p.code == replacement_glyph ? '?' : '*';
   return text;
@@ -164,9 +164,9 @@ TEST(labels, take_utf_8) {
 
 /// Backgrounds of labels, in the order of painting; outlines come first, four fills each.
 std::vector<Primitive> backgrounds(int width, int height, std::span<const Detection> detections, const Style& style) {
-  Scene scene;
+  Composer composer;
   std::vector<Primitive> all;
-  for (const Primitive& p : scene.build(width, height, style, {}, detections, {.candidates = 5, .survivors = 5})
+  for (const Primitive& p : composer.build(width, height, style, {}, detections, {.candidates = 5, .survivors = 5})
                                 .subspan(4 * detections.size()))
     if (p.kind == Primitive::fill)
       all.push_back(p);
@@ -261,10 +261,10 @@ TEST(labels, of_crowds_stand_where_the_rule_says) {
     std::vector<Corner> expected;
     for (auto it = placed.rbegin(); it != placed.rend(); ++it)
       expected.emplace_back(it->x1, it->y1);
-    Scene scene;
+    Composer composer;
     std::vector<Corner> got;
     bool text = false;
-    const auto built = scene.build(640, 480, {.thickness = 1, .font_scale = scale}, {}, all, {});
+    const auto built = composer.build(640, 480, {.thickness = 1, .font_scale = scale}, {}, all, {});
     for (std::size_t i = 0; i + 1 < built.size(); i++)
       if (built[i].kind == Primitive::fill && built[i + 1].kind == Primitive::glyph)
         got.emplace_back(built[i].x1, built[i].y1), text = true;

@@ -26,7 +26,7 @@ namespace {
 using namespace crowd::scene;
 
 struct Shot {
-  Detections candidates;
+  Candidates candidates;
   std::vector<Object> objects;
 };
 
@@ -48,16 +48,18 @@ float iou(const Box& a, const Box& b) {
   return w * h / ((a.x2 - a.x1) * (a.y2 - a.y1) + (b.x2 - b.x1) * (b.y2 - b.y1) - w * h);
 }
 
-std::string name_of(Kind kind) {
+std::string name_of(SceneKind kind) {
   return std::vector<std::string>{"oscars", "crowd_run", "mosaic", "uniform"}[static_cast<std::size_t>(kind)];
 }
 
-class AnyScene : public testing::TestWithParam<Kind> {
+class AnyScene : public testing::TestWithParam<SceneKind> {
  protected:
   SceneSettings settings{.kind = GetParam()};
 };
 
-INSTANTIATE_TEST_SUITE_P(scenes, AnyScene, testing::Values(Kind::oscars, Kind::crowd_run, Kind::mosaic, Kind::uniform),
+INSTANTIATE_TEST_SUITE_P(scenes, AnyScene,
+                         testing::Values(SceneKind::oscars, SceneKind::crowd_run, SceneKind::mosaic,
+                                         SceneKind::uniform),
                          [](const auto& info) { return name_of(info.param); });
 
 TEST_P(AnyScene, frame_is_a_function_of_seed_and_number) {
@@ -130,7 +132,7 @@ TEST_P(AnyScene, classes_are_within_number_and_all_used) {
 // Pinned: a change of a scene changes what has been measured on it. The digest is FNV-1a over the coordinates'
 // bits.
 struct Golden {
-  Kind kind;
+  SceneKind kind;
   std::size_t candidates, objects;
   Box first;
   float score;
@@ -139,15 +141,25 @@ struct Golden {
 
 TEST(scene, frame_0_of_the_default_seed_is_pinned) {
   const Golden goldens[] = {
-      {Kind::oscars, 2895, 147, {2501.24146f, 366.081879f, 2555.61401f, 420.454681f}, 0.662960351f, 0x67ba14b020251e5e},
-      {Kind::crowd_run,
+      {SceneKind::oscars,
+       2895,
+       147,
+       {2501.24146f, 366.081879f, 2555.61401f, 420.454681f},
+       0.662960351f,
+       0x67ba14b020251e5e},
+      {SceneKind::crowd_run,
        663,
        60,
        {1579.48901f, 454.184998f, 1631.61914f, 506.315063f},
        0.671015859f,
        0xb44953009decc25c},
-      {Kind::mosaic, 2293, 231, {832.972595f, 698.677124f, 907.653503f, 773.358032f}, 0.749061942f, 0x70ed191c24f3684e},
-      {Kind::uniform, 4096, 0, {3725.48193f, 423.1203f, 3771.12915f, 483.6745f}, 0.86909765f, 0x91e3c13f8ac2a26e}};
+      {SceneKind::mosaic,
+       2293,
+       231,
+       {832.972595f, 698.677124f, 907.653503f, 773.358032f},
+       0.749061942f,
+       0x70ed191c24f3684e},
+      {SceneKind::uniform, 4096, 0, {3725.48193f, 423.1203f, 3771.12915f, 483.6745f}, 0.86909765f, 0x91e3c13f8ac2a26e}};
   for (const Golden& golden : goldens) {
     const Shot shot = shoot({.kind = golden.kind}, 0);
     ASSERT_EQ(shot.candidates.size(), golden.candidates) << name_of(golden.kind);
@@ -171,7 +183,7 @@ struct Range {
   }
 };
 
-std::pair<Range, Range> ranges(Kind kind) {
+std::pair<Range, Range> ranges(SceneKind kind) {
   std::pair<Range, Range> result;
   Scene scene({.kind = kind});
   Shot shot;
@@ -184,7 +196,7 @@ std::pair<Range, Range> ranges(Kind kind) {
 }
 
 TEST(scene, oscars_has_147_faces_that_do_not_touch) {
-  const Shot shot = shoot({.kind = Kind::oscars}, 0);
+  const Shot shot = shoot({.kind = SceneKind::oscars}, 0);
   EXPECT_EQ(shot.candidates.size(), 2895u);
   ASSERT_EQ(shot.objects.size(), 147u);
   for (std::size_t i = 0; i < shot.objects.size(); i++)
@@ -193,12 +205,12 @@ TEST(scene, oscars_has_147_faces_that_do_not_touch) {
 }
 
 TEST(scene, oscars_is_a_still_picture) {
-  EXPECT_TRUE(same(shoot({.kind = Kind::oscars}, 0), shoot({.kind = Kind::oscars}, 99)));
+  EXPECT_TRUE(same(shoot({.kind = SceneKind::oscars}, 0), shoot({.kind = SceneKind::oscars}, 99)));
 }
 
 TEST(scene, oscars_uncovers_one_face_after_the_other) {
-  const SceneSettings covered{.kind = Kind::oscars, .uncover_every = 2};
-  const Shot all = shoot({.kind = Kind::oscars}, 0);
+  const SceneSettings covered{.kind = SceneKind::oscars, .uncover_every = 2};
+  const Shot all = shoot({.kind = SceneKind::oscars}, 0);
   std::size_t before = 0;
   for (std::uint64_t number = 0; number < 310; number++) {
     const Shot shot = shoot(covered, number);
@@ -212,7 +224,7 @@ TEST(scene, oscars_uncovers_one_face_after_the_other) {
 }
 
 TEST(scene, crowd_run_has_the_papers_numbers) {
-  const auto [candidates, objects] = ranges(Kind::crowd_run);
+  const auto [candidates, objects] = ranges(SceneKind::crowd_run);
   EXPECT_GE(candidates.min, 360u);
   EXPECT_LE(candidates.min, 380u);
   EXPECT_GE(candidates.max, 678u);
@@ -222,13 +234,13 @@ TEST(scene, crowd_run_has_the_papers_numbers) {
 }
 
 TEST(scene, mosaic_is_four_different_crowds_in_quarters) {
-  const auto [candidates, objects] = ranges(Kind::mosaic);
+  const auto [candidates, objects] = ranges(SceneKind::mosaic);
   EXPECT_GE(candidates.min, 4 * 360u);
   EXPECT_LE(candidates.max, 4 * 698u);
   EXPECT_GE(objects.min, 200u);
   EXPECT_LE(objects.max, 264u);
 
-  const Shot shot = shoot({.kind = Kind::mosaic}, 10);
+  const Shot shot = shoot({.kind = SceneKind::mosaic}, 10);
   std::map<int, std::set<float>> sizes;
   std::set<std::uint32_t> ids;
   for (const Box& box : shot.candidates.boxes)
@@ -245,14 +257,14 @@ TEST(scene, mosaic_is_four_different_crowds_in_quarters) {
 }
 
 TEST(scene, uniform_has_no_objects_and_new_boxes_on_each_frame) {
-  const Shot a = shoot({.kind = Kind::uniform}, 0), b = shoot({.kind = Kind::uniform}, 1);
+  const Shot a = shoot({.kind = SceneKind::uniform}, 0), b = shoot({.kind = SceneKind::uniform}, 1);
   EXPECT_EQ(a.candidates.size(), 4096u);
   EXPECT_TRUE(a.objects.empty());
   EXPECT_NE(a.candidates.boxes, b.candidates.boxes);
 }
 
 TEST(scene, people_move_smoothly_and_all_of_them_move) {
-  Scene scene({.kind = Kind::crowd_run});
+  Scene scene({.kind = SceneKind::crowd_run});
   std::map<std::uint32_t, Box> before, first;
   std::set<std::uint32_t> moved;
   Shot shot;
@@ -275,7 +287,7 @@ TEST(scene, people_move_smoothly_and_all_of_them_move) {
 
 // Every face has its pile of windows, and every window its face.
 TEST(scene, windows_belong_to_faces) {
-  for (const Kind kind : {Kind::oscars, Kind::crowd_run, Kind::mosaic}) {
+  for (const SceneKind kind : {SceneKind::oscars, SceneKind::crowd_run, SceneKind::mosaic}) {
     const Shot shot = shoot({.kind = kind}, 30);
     for (const Object& object : shot.objects)
       EXPECT_TRUE(
@@ -294,7 +306,7 @@ TEST(scene, windows_belong_to_faces) {
 }
 
 TEST(scene, nms_leaves_one_box_a_face_of_the_picture) {
-  const Shot shot = shoot({.kind = Kind::oscars}, 0);
+  const Shot shot = shoot({.kind = SceneKind::oscars}, 0);
   const auto n = static_cast<std::uint32_t>(shot.candidates.size());
   CrowdNmsParams params;
   crowd_nms_params_init(&params);
@@ -326,7 +338,7 @@ TEST(scene, nms_leaves_one_box_a_face_of_the_picture) {
 }
 
 TEST(scene, without_jitter_windows_are_their_faces) {
-  const Shot shot = shoot({.kind = Kind::oscars, .jitter = 0}, 0);
+  const Shot shot = shoot({.kind = SceneKind::oscars, .jitter = 0}, 0);
   std::set<float> faces, windows;
   for (const Object& object : shot.objects)
     faces.insert(object.box.x1);
@@ -336,7 +348,9 @@ TEST(scene, without_jitter_windows_are_their_faces) {
 }
 
 TEST(scene, jitter_is_kept_within_its_limits) {
-  const auto boxes = [](float jitter) { return shoot({.kind = Kind::oscars, .jitter = jitter}, 0).candidates.boxes; };
+  const auto boxes = [](float jitter) {
+    return shoot({.kind = SceneKind::oscars, .jitter = jitter}, 0).candidates.boxes;
+  };
   EXPECT_EQ(boxes(5), boxes(max_jitter));
   EXPECT_EQ(boxes(-1), boxes(0));
   EXPECT_NE(boxes(max_jitter), boxes(0));
@@ -348,7 +362,7 @@ float distance(const Box& box, const Box& face) {
 }
 
 TEST(scene, better_placed_windows_score_higher) {
-  const Shot shot = shoot({.kind = Kind::oscars}, 0);
+  const Shot shot = shoot({.kind = SceneKind::oscars}, 0);
   double near = 0, far = 0;
   int n_near = 0, n_far = 0;
   for (std::size_t i = 0; i < shot.candidates.size(); i++) {

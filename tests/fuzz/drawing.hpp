@@ -43,9 +43,9 @@ inline void draw_detections(Input& input, const draw::Detections& detections) {
   {
     const MappedFrame frame(picture, info, GST_MAP_READWRITE);
     require(bool(frame), "a picture can be mapped");
-    draw::Scene scene;
+    draw::Composer composer;
     draw::paint(draw::canvas_of(*frame),
-                scene.build(width, height, style, detections.candidates, detections.survivors, detections.summary));
+                composer.build(width, height, style, detections.candidates, detections.survivors, detections.summary));
   }
   gst_buffer_unref(picture);
 }

@@ -17,7 +17,7 @@ using namespace crowd::scene;
 using crowd::fuzz::require;
 
 void check_frames(const Recording& recording, std::uint64_t number) {
-  const DetectionsView view = recording.frame(number);
+  const CandidatesView view = recording.frame(number);
   require(view.boxes.size() == view.scores.size() && view.boxes.size() == view.classes.size(),
           "the arrays of a frame are equally long");
   require(view.boxes.size() <= recording.size(), "a frame has no more candidates than the recording");

@@ -207,9 +207,9 @@ void PaintedScene::paint(const draw::Canvas& canvas) const {
   draw::Summary summary{shown_candidates, {}};
   if (with_survivors)
     summary.survivors = shown_survivors;
-  draw::Scene scene;
-  draw::paint(canvas, scene.build(canvas.width, canvas.height, style, candidates.detections(names),
-                                  survivors.detections(names), summary));
+  draw::Composer composer;
+  draw::paint(canvas, composer.build(canvas.width, canvas.height, style, candidates.detections(names),
+                                     survivors.detections(names), summary));
 }
 
 PaintedScene strange_scene(int width, int height, std::uint32_t candidates, std::uint32_t survivors,

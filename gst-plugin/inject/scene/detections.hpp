@@ -21,14 +21,14 @@ struct Size {
 };
 
 /** Candidates as seen by a reader: three parallel arrays. */
-struct DetectionsView {
+struct CandidatesView {
   std::span<const Box> boxes;
   std::span<const float> scores;
   std::span<const std::int32_t> classes;
 };
 
 /** Candidates of a frame, or of a whole recording. Clearing keeps the memory. */
-struct Detections {
+struct Candidates {
   std::vector<Box> boxes;
   std::vector<float> scores;
   std::vector<std::int32_t> classes;
@@ -51,11 +51,11 @@ struct Detections {
     scores.push_back(score);
     classes.push_back(object_class);
   }
-  DetectionsView view(std::size_t first, std::size_t count) const {
+  CandidatesView view(std::size_t first, std::size_t count) const {
     return {std::span(boxes).subspan(first, count), std::span(scores).subspan(first, count),
             std::span(classes).subspan(first, count)};
   }
-  DetectionsView view() const {
+  CandidatesView view() const {
     return view(0, size());
   }
 };

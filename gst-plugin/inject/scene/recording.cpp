@@ -120,7 +120,7 @@ class Reading {
 
 }  // namespace
 
-DetectionsView Recording::frame(std::uint64_t number) const {
+CandidatesView Recording::frame(std::uint64_t number) const {
   const auto at = std::ranges::lower_bound(frames_, number, {}, &RecordedFrame::number);
   if (at == frames_.end() || at->number != number)
     return {};

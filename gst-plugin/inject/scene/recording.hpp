@@ -75,7 +75,7 @@ struct RecordedFrame {
 class Recording {
  public:
   /** The candidates of that frame, none if nothing was recorded of it. O(log frames). */
-  DetectionsView frame(std::uint64_t number) const;
+  CandidatesView frame(std::uint64_t number) const;
   /** The last frame's number + 1; 0 if there is none. */
   std::uint64_t length() const {
     return frames_.empty() ? 0 : frames_.back().number + 1;
@@ -101,7 +101,7 @@ class Recording {
 
  private:
   friend class RecordingBuilder;
-  Detections candidates_;
+  Candidates candidates_;
   std::vector<RecordedFrame> frames_; /**< by number */
   Size resolution_{0, 0};
   std::vector<std::string> labels_;

@@ -73,7 +73,7 @@ std::optional<std::int32_t> RecordingBuilder::class_named(std::string_view label
 }
 
 void RecordingBuilder::sort_by_frame() {
-  const Detections unsorted = std::exchange(recording_.candidates_, {});
+  const Candidates unsorted = std::exchange(recording_.candidates_, {});
   const auto chunks = std::exchange(recording_.frames_, {});
   auto& frames = recording_.frames_;
   auto& sorted = recording_.candidates_;

@@ -16,24 +16,24 @@ namespace {
 constexpr std::int32_t no_class = -1;
 
 // What our own objects say, and the "detection" of DL Streamer's under other names.
-struct Kind {
+struct ObjectFields {
   std::optional<float> score;
   std::int32_t object_class = no_class;
   std::string_view label;
 };
 
-Kind detection_of(json::object object) {
-  Kind kind;
+ObjectFields detection_of(json::object object) {
+  ObjectFields fields;
   for_members(object, std::array<std::string_view, 3>{"confidence", "label_id", "label"},
               [&](std::string_view name, json::value value) {
                 if (name == "confidence")
-                  kind.score = to_float(number_of(value, name));
+                  fields.score = to_float(number_of(value, name));
                 else if (name == "label_id")
-                  kind.object_class = static_cast<std::int32_t>(whole_of(value, name, max_class));
+                  fields.object_class = static_cast<std::int32_t>(whole_of(value, name, max_class));
                 else
-                  kind.label = text_of(value, name);
+                  fields.label = text_of(value, name);
               });
-  return kind;
+  return fields;
 }
 
 Box corners_of(json::value value) {
@@ -60,7 +60,7 @@ class ObjectReader {
   }
 
   Box box() const {
-    if (box_ && has_confidence_ && !kind_.score)
+    if (box_ && has_confidence_ && !fields_.score)
       throw Misfit{
           "\"confidence\" beside \"box\" instead of \"score\"; if it is from an older gst-crowd-read-survivors, whose "
           "\"box\" is x, y, width, height, make the file again with this one"};
@@ -76,13 +76,13 @@ class ObjectReader {
     return {to_float(*x), to_float(*y), to_float(*x + *w), to_float(*y + *h)};
   }
   float score() const {
-    return detection_.score ? *detection_.score : kind_.score.value_or(1.0f);
+    return detection_.score ? *detection_.score : fields_.score.value_or(1.0f);
   }
   std::int32_t object_class() const {
-    return detection_.object_class == no_class ? kind_.object_class : detection_.object_class;
+    return detection_.object_class == no_class ? fields_.object_class : detection_.object_class;
   }
   std::string_view label() const {
-    return detection_.label.empty() ? kind_.label : detection_.label;
+    return detection_.label.empty() ? fields_.label : detection_.label;
   }
 
  private:
@@ -93,11 +93,11 @@ class ObjectReader {
     if (name == "box") {
       box_ = corners_of(value);
     } else if (name == "score") {
-      kind_.score = to_float(number_of(value, name));
+      fields_.score = to_float(number_of(value, name));
     } else if (name == "class") {
-      kind_.object_class = static_cast<std::int32_t>(whole_of(value, name, max_class));
+      fields_.object_class = static_cast<std::int32_t>(whole_of(value, name, max_class));
     } else if (name == "label") {
-      kind_.label = text_of(value, name);
+      fields_.label = text_of(value, name);
     } else if (name == "detection") {
       detection_ = detection_of(object_of(value, name));
     } else if (name == "confidence") {
@@ -110,7 +110,7 @@ class ObjectReader {
 
   std::optional<Box> box_;
   std::array<std::optional<double>, 4> extents_;
-  Kind kind_, detection_;
+  ObjectFields fields_, detection_;
   bool has_confidence_ = false;
 };
 

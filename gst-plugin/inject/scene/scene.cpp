@@ -25,14 +25,14 @@ constexpr std::uint64_t jitter_period = 8;  // frames
 // What a draw is for, so that no two draws share a key.
 enum Purpose : std::uint64_t { seating, seat, runner, running, window, amount, skip, uniform_box, colour, tile_seed };
 
-constexpr Size scene_size(Kind kind) {
+constexpr Size scene_size(SceneKind kind) {
   switch (kind) {
-    case Kind::oscars:
+    case SceneKind::oscars:
       return {4646.0f, 1800.0f};
-    case Kind::crowd_run:
+    case SceneKind::crowd_run:
       return {1920.0f, 1080.0f};
-    case Kind::mosaic:
-    case Kind::uniform:
+    case SceneKind::mosaic:
+    case SceneKind::uniform:
       break;
   }
   return {3840.0f, 2160.0f};
@@ -84,7 +84,7 @@ Scene::Scene(const SceneSettings& settings) : settings_(settings) {
   settings_.jitter = std::clamp(settings_.jitter, 0.0f, max_jitter);
   const Size whole = size();
   const std::uint64_t seed = draw(settings_.seed, settings_.kind);
-  if (settings_.kind == Kind::mosaic) {
+  if (settings_.kind == SceneKind::mosaic) {
     const float w = whole.width / 2, h = whole.height / 2;
     for (std::uint32_t i = 0; i < 4; i++) {
       const float x = w * static_cast<float>(i % 2), y = h * static_cast<float>(i / 2);
@@ -93,7 +93,7 @@ Scene::Scene(const SceneSettings& settings) : settings_(settings) {
   } else {
     tiles_.push_back({{0, 0, whole.width, whole.height}, seed, 1});
   }
-  if (settings_.kind == Kind::oscars) {
+  if (settings_.kind == SceneKind::oscars) {
     seats_.resize(sitters);
     std::iota(seats_.begin(), seats_.end(), 0u);
     for (std::uint32_t i = sitters - 1; i > 0; i--)
@@ -106,17 +106,17 @@ Size Scene::size() const {
   return scene_size(settings_.kind);
 }
 
-void Scene::frame(std::uint64_t number, Size frame, std::int64_t wanted, Detections& candidates,
+void Scene::frame(std::uint64_t number, Size frame, std::int64_t wanted, Candidates& candidates,
                   std::vector<Object>& objects) {
   candidates.clear();
   objects.clear();
   const bool own = wanted < 0;
   const auto total = static_cast<std::uint64_t>(own ? 0 : wanted);
-  if (settings_.kind == Kind::uniform) {
+  if (settings_.kind == SceneKind::uniform) {
     add_uniform(number, own ? uniform_number : total, frame, candidates);
     return;
   }
-  if (settings_.kind == Kind::oscars) {
+  if (settings_.kind == SceneKind::oscars) {
     place_rows(number);
     add_objects(frame, objects);
     add_windows(tiles_[0], 0, own ? oscars_number : total, frame, candidates);  // a picture: always as on frame 0
@@ -179,7 +179,7 @@ void Scene::add_objects(Size frame, std::vector<Object>& objects) const {
 
 // Round after round over the faces, so that each has about the same number of windows; some sit out a round.
 void Scene::add_windows(const Tile& tile, std::uint64_t number, std::uint64_t wanted, Size frame,
-                        Detections& candidates) const {
+                        Candidates& candidates) const {
   if (faces_.empty())
     return;
   std::uint64_t made = 0;
@@ -197,7 +197,7 @@ void Scene::add_windows(const Tile& tile, std::uint64_t number, std::uint64_t wa
 }
 
 void Scene::add_window(const Tile& tile, const Face& face, const Jitter& jitter, Size frame,
-                       Detections& candidates) const {
+                       Candidates& candidates) const {
   const float grown = settings_.jitter * jitter.scale;
   const float half = face.size * (1.0f + grown + 0.5f * grown * grown) / 2;  // exp(grown), nearly
   const float dx = settings_.jitter * jitter.x, dy = settings_.jitter * jitter.y;
@@ -209,7 +209,7 @@ void Scene::add_window(const Tile& tile, const Face& face, const Jitter& jitter,
   candidates.add(stretched(box, frame), score, class_of(face.id));
 }
 
-void Scene::add_uniform(std::uint64_t number, std::uint64_t wanted, Size frame, Detections& candidates) const {
+void Scene::add_uniform(std::uint64_t number, std::uint64_t wanted, Size frame, Candidates& candidates) const {
   const Size whole = size();
   const std::uint64_t of_frame = draw(tiles_[0].seed, uniform_box, number);
   for (std::uint64_t i = 0; i < wanted; i++) {

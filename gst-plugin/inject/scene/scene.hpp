@@ -26,10 +26,10 @@
 
 namespace crowd::scene {
 
-enum class Kind { oscars, crowd_run, mosaic, uniform };
+enum class SceneKind { oscars, crowd_run, mosaic, uniform };
 
 struct SceneSettings {
-  Kind kind = Kind::crowd_run;
+  SceneKind kind = SceneKind::crowd_run;
   std::uint64_t seed = 1;
   std::uint32_t classes = 1;       /**< at least 1; an object's class is drawn once, a uniform box's on each frame */
   float jitter = 0.06f;            /**< of a window's place and size, standard deviation as a part of the face's side */
@@ -57,7 +57,7 @@ class Scene {
    * in O(candidates + objects). Allocates only where the vectors have to grow. `wanted` counts candidates of covered
    * faces too: with uncover_every, a frame has the part of them whose faces show. Not for concurrent calls.
    */
-  void frame(std::uint64_t number, Size frame, std::int64_t wanted, Detections& candidates,
+  void frame(std::uint64_t number, Size frame, std::int64_t wanted, Candidates& candidates,
              std::vector<Object>& objects);
 
  private:
@@ -77,9 +77,9 @@ class Scene {
   void place_runners(const Tile& tile, std::uint64_t number);
   void add_objects(Size frame, std::vector<Object>& objects) const;
   void add_windows(const Tile& tile, std::uint64_t number, std::uint64_t wanted, Size frame,
-                   Detections& candidates) const;
-  void add_window(const Tile& tile, const Face& face, const Jitter& jitter, Size frame, Detections& candidates) const;
-  void add_uniform(std::uint64_t number, std::uint64_t wanted, Size frame, Detections& candidates) const;
+                   Candidates& candidates) const;
+  void add_window(const Tile& tile, const Face& face, const Jitter& jitter, Size frame, Candidates& candidates) const;
+  void add_uniform(std::uint64_t number, std::uint64_t wanted, Size frame, Candidates& candidates) const;
   Box stretched(const Box& box, Size frame) const;
   std::int32_t class_of(std::uint32_t id) const;
 

@@ -30,7 +30,7 @@ Source::Source(Recording recording, Size recorded)
     recorded_ = recorded;
 }
 
-DetectionsView Source::frame(const Request& request) {
+CandidatesView Source::frame(const Request& request) {
   if (auto* scene = std::get_if<Scene>(&source_)) {
     scene->frame(request.number, request.frame, request.wanted, candidates_, objects_);
     return candidates_.view();
@@ -38,9 +38,9 @@ DetectionsView Source::frame(const Request& request) {
   return recorded_frame(std::get<Recording>(source_), request);
 }
 
-DetectionsView Source::recorded_frame(const Recording& recording, const Request& request) {
+CandidatesView Source::recorded_frame(const Recording& recording, const Request& request) {
   const std::uint64_t length = recording.length();
-  const DetectionsView view = recording.frame(request.loop && length > 0 ? request.number % length : request.number);
+  const CandidatesView view = recording.frame(request.loop && length > 0 ? request.number % length : request.number);
   if (recorded_.width == 0 || (recorded_.width == request.frame.width && recorded_.height == request.frame.height))
     return view;
   const float sx = request.frame.width / recorded_.width, sy = request.frame.height / recorded_.height;

@@ -28,7 +28,7 @@ class Source {
   };
 
   /** The candidates of a frame, valid until the next call; objects() are then the true ones. */
-  DetectionsView frame(const Request& request);
+  CandidatesView frame(const Request& request);
   const std::vector<Object>& objects() const {
     return objects_;
   }
@@ -41,12 +41,12 @@ class Source {
   }
 
  private:
-  DetectionsView recorded_frame(const Recording& recording, const Request& request);
+  CandidatesView recorded_frame(const Recording& recording, const Request& request);
 
   std::variant<Scene, Recording> source_;
   Size recorded_{0, 0};
   std::vector<std::string> labels_;
-  Detections candidates_;
+  Candidates candidates_;
   std::vector<Object> objects_;
 };
 

@@ -54,9 +54,9 @@ std::uint32_t class_color(int class_id, const char* label) {
   return class_colors[class_id >= 0 ? class_color_index(class_id) : label_color_index(label)];
 }
 
-std::span<const Primitive> Scene::build(int width, int height, const Style& style,
-                                        std::span<const Detection> candidates, std::span<const Detection> survivors,
-                                        const Summary& summary) {
+std::span<const Primitive> Composer::build(int width, int height, const Style& style,
+                                           std::span<const Detection> candidates, std::span<const Detection> survivors,
+                                           const Summary& summary) {
   width_ = width;
   height_ = height;
   primitives_.clear();
@@ -83,7 +83,8 @@ std::span<const Primitive> Scene::build(int width, int height, const Style& styl
   return primitives_;
 }
 
-void Scene::place_labels(const Style& style, std::span<const Detection> survivors, int scale, const PixelBox& taken) {
+void Composer::place_labels(const Style& style, std::span<const Detection> survivors, int scale,
+                            const PixelBox& taken) {
   labels_.clear();
   placer_.begin_frame(text_box(0, 0, 0, scale).y2, height_);
   for (const Detection& survivor : survivors.first(std::min<std::size_t>(survivors.size(), max_labels))) {
@@ -100,11 +101,11 @@ void Scene::place_labels(const Style& style, std::span<const Detection> survivor
   }
 }
 
-void Scene::add_fill(const PixelBox& pixels, std::uint32_t rgb) {
+void Composer::add_fill(const PixelBox& pixels, std::uint32_t rgb) {
   primitives_.push_back({Primitive::fill, pixels.x1, pixels.y1, pixels.x2, pixels.y2, 0, 0, rgb});
 }
 
-void Scene::add_outline(const Detection& detection, int thickness, std::uint32_t rgb) {
+void Composer::add_outline(const Detection& detection, int thickness, std::uint32_t rgb) {
   const auto box = visible_pixels(detection, width_, height_);
   if (!box)
     return;
@@ -119,7 +120,7 @@ void Scene::add_outline(const Detection& detection, int thickness, std::uint32_t
   add_fill({hole.x2, hole.y1, outer.x2, hole.y2}, rgb);
 }
 
-void Scene::add_text(const PixelBox& background, std::span<const int> text, int scale, std::uint32_t rgb) {
+void Composer::add_text(const PixelBox& background, std::span<const int> text, int scale, std::uint32_t rgb) {
   add_fill(background, rgb);
   for (std::size_t i = 0; i < text.size(); i++) {
     const int left = character_left(background, static_cast<int>(i), scale);

@@ -53,7 +53,7 @@ struct Summary {
 };
 
 /** Builds lists of primitives, keeping its memory from frame to frame. */
-class Scene {
+class Composer {
  public:
   /** The primitives of a frame. The span lives until the next call. */
   std::span<const Primitive> build(int width, int height, const Style& style, std::span<const Detection> candidates,

@@ -11,7 +11,7 @@
 
 namespace crowd::draw {
 
-/** Boxes in device memory, in the order of their rank. Each means what a Detection of scene.hpp does. */
+/** Boxes in device memory, in the order of their rank. Each means what a Detection of composer.hpp does. */
 struct DeviceBoxes {
   const float* boxes = nullptr;            ///< x1 y1 x2 y2 of each, aligned to 16 bytes
   const float* scores = nullptr;           ///< of each; NaN: none to show. Null: of none

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /**
- * geometry.hpp: where the parts of a detection lie, in whole pixels, and which colour they have: the rules of scene.hpp
- * for the painters on the host and on a device, in C++17.
+ * geometry.hpp: where the parts of a detection lie, in whole pixels, and which colour they have: the rules of
+ * composer.hpp for the painters on the host and on a device, in C++17.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /**
- * painter.hpp: the drawing of scene.hpp and canvas.hpp on a frame in device memory: the same picture, byte for byte.
+ * painter.hpp: the drawing of composer.hpp and canvas.hpp on a frame in device memory: the same picture, byte for byte.
  *
  * A kernel places the texts, by one block in at most `max_labels` steps whatever the boxes; a second one paints in
  * place and writes only the samples that the primitives cover. They read boxes and their number on the device: the host

@@ -173,7 +173,7 @@ __device__ inline int dot_row(const TextItem& item, int y) {
 }
 
 /// The ink of two rows of pixels.
-struct Ink {
+struct RowPairInk {
   unsigned upper, lower;
 
   /// Adds rows of a glyph whose first dot begins at a bit of the word.
@@ -203,7 +203,7 @@ __device__ void paint_item(const PaintJob& job, const TextItem& item, StripPlace
   const int left = 32 * at.word - item.x;
   const int first = left < 0 ? 0 : max(left / item.scale - 1, 0) / glyph_advance;
   const int last = min((left + 31) / item.scale / glyph_advance, item.length() - 1);
-  Ink ink{0, 0};
+  RowPairInk ink{0, 0};
   for (int i = first; i <= last; ++i)
     ink.add(item.glyph(job, i), upper_row, lower_row, character_left({0, 0, 0, 0}, i, item.scale) - left, item.scale);
   strip.row[0].paint(upper & ink.upper, item.ink);
