@@ -22,7 +22,7 @@ struct DeviceMethod;  // kernels/frames.cuh
 struct Greedy {
   static constexpr CrowdNmsMethod value = CROWD_NMS_GREEDY;
   static constexpr char name[] = "greedy";
-  static constexpr char description[] = "exact: dies if a surviving better-ranked candidate overlaps it";
+  static constexpr char description[] = "exact: a candidate is suppressed if a surviving better-ranked one overlaps it";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
@@ -31,7 +31,7 @@ struct Greedy {
 struct MapReduce {
   static constexpr CrowdNmsMethod value = CROWD_NMS_MAP_REDUCE;
   static constexpr char name[] = "map-reduce";
-  static constexpr char description[] = "one pass: dies if any better-ranked candidate overlaps it";
+  static constexpr char description[] = "one pass: a candidate is suppressed if any better-ranked one overlaps it";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
