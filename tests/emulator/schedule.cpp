@@ -49,6 +49,7 @@ Schedule chosen = first_schedule();
 std::mt19937_64 lots;
 std::uint64_t seeded = std::mt19937_64::default_seed;
 const std::function<void()>* entry = nullptr;
+bool slice_over = false;  ///< another cluster has its turn next
 
 std::uint64_t draw(std::uint64_t below) {
   return lots() % below;
@@ -131,6 +132,8 @@ void run(Cluster& its, std::uint64_t turns) {
     Thread* const next = its.round.back();
     its.round.pop_back();
     resume(*next);
+    if (std::exchange(slice_over, false))
+      break;
   }
   cluster = nullptr;
 }
@@ -189,7 +192,7 @@ class Window {
 
   /// Turns after which another cluster has some.
   std::uint64_t slice(const Cluster& its) const {
-    constexpr unsigned rounds = 8, log_most = 12;
+    constexpr unsigned rounds = 8, log_most = 15;
     if (chosen.order == Order::random)
       return std::uint64_t{1} << draw(log_most);
     return rounds * its.threads.size();
@@ -226,6 +229,14 @@ void give_up(const char* reason) {
   std::fprintf(stderr, "emulator: %s: block %u,%u of %u,%u, thread %u: %s; %s\n", kernel_name, blockIdx.x, blockIdx.y,
                gridDim.x, gridDim.y, threadIdx.x, reason, describe_schedule().c_str());
   std::abort();
+}
+
+void have_published() {
+  constexpr unsigned often = 4;
+  if (chosen.order != Order::random || draw(often))
+    return have_accessed();
+  slice_over = true;
+  let_others_go_on();
 }
 
 void let_others_go_on() {

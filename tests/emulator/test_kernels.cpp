@@ -97,7 +97,10 @@ TEST_P(Emulated, agrees_on_a_crowd_in_one_spot) {
   CrowdNmsParams params = default_params();
   params.method = method();
   const Batch batch = Batch::of(crowd(4500, 4, 100, 100, 5));
-  expect_as_oracle(run_emulated, {"crowd in one spot", params, batch, {batch.capacity, true, true}});
+  for (const double threshold : {0.5, 0.9}) {
+    params.overlap_threshold = threshold;
+    expect_as_oracle(run_emulated, {"crowd in one spot", params, batch, {batch.capacity, true, true}});
+  }
 }
 
 TEST_P(Emulated, agrees_at_exact_ratios) {

@@ -117,6 +117,9 @@ inline void have_accessed() {
     let_others_go_on();
 }
 
+/// Where another block may have its turn. After each store of memory.cuh.
+void have_published();
+
 // What derive.py makes of the volatile accesses of memory.cuh.
 template <typename T>
 T load(const T* word) {
@@ -127,7 +130,7 @@ T load(const T* word) {
 template <typename T, typename Value>
 void store(T* word, Value value) {
   *word = static_cast<T>(value);
-  have_accessed();
+  have_published();
 }
 
 /// Called by kernels as they begin; `name` lasts.
