@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
+#include "base/keepbest.hpp"
 #include "count_allocations.hpp"
 #include "detect/hog/hog.hpp"
-#include "base/keepbest.hpp"
 #include "detect/windows.hpp"
 #include "emulator.hpp"
 #include "pictures.hpp"
