@@ -30,6 +30,21 @@ void add_layer(std::vector<Anchor>& anchors, double grid, const std::vector<Shap
 
 }  // namespace
 
+std::size_t count_anchors(const std::vector<double>& grids, const std::vector<double>& per_cell) {
+  double count = 0;
+  for (std::size_t layer = 0; layer < grids.size(); layer++)
+    count += grids[layer] * grids[layer] * per_cell[layer];
+  return static_cast<std::size_t>(count);
+}
+
+std::size_t count_anchors(const SsdAnchors& of) {
+  constexpr double reduced_anchors = 3;
+  std::vector<double> per_cell(of.grids.size(), static_cast<double>(of.ratios.size() + 1));
+  if (of.reduce_first)
+    per_cell[0] = reduced_anchors;
+  return count_anchors(of.grids, per_cell);
+}
+
 std::vector<Anchor> make_ssd_anchors(const SsdAnchors& of, int width, int height) {
   constexpr double reduced_scale = .1;
   const std::size_t layers = of.grids.size();

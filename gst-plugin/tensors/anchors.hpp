@@ -4,7 +4,7 @@
 // The anchors of detectors that have them: layer by layer, row by row, cell by cell.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <vector>
 
 #include "tensors/plan.hpp"
@@ -16,14 +16,16 @@ namespace crowd::tensors {
 /// mean of its layer's scale and the next one's, of 1 in the last layer. With `reduce_first`, cells of the first layer
 /// have three: a square of .1, and ratios 2 and 1/2.
 struct SsdAnchors {
-  std::vector<double> grids;  ///< cells a side, of each layer
+  std::vector<double> grids;  ///< cells a side of each layer, whole numbers
   double min_scale, max_scale;
   std::vector<double> ratios;
   bool reduce_first;
 };
+std::size_t count_anchors(const SsdAnchors& of);
 std::vector<Anchor> make_ssd_anchors(const SsdAnchors& of, int width, int height);
 
 /// BlazeFace's: the centres of cells, so many alike in each; as large as the input.
+std::size_t count_anchors(const std::vector<double>& grids, const std::vector<double>& per_cell);
 std::vector<Anchor> make_cell_anchors(const std::vector<double>& grids, const std::vector<double>& per_cell, int width,
                                       int height);
 

@@ -276,10 +276,12 @@ class Reader {
 
 std::optional<Description> read_description(const std::string& path, std::string& problem) {
   const auto text = read_text(path, "the description", max_file, problem);
-  if (!text)
-    return std::nullopt;
+  return text ? parse_description(*text, path, problem) : std::nullopt;
+}
+
+std::optional<Description> parse_description(const std::string& text, const std::string& path, std::string& problem) {
   try {
-    return Reader(path, *text).read();
+    return Reader(path, text).read();
   } catch (const Refused& refused) {
     problem = refused.why;
     return std::nullopt;

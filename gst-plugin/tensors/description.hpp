@@ -67,6 +67,9 @@ struct Description {
 /// keys or groups without meaning, or values out of range. Paths in it are relative to its folder.
 std::optional<Description> read_description(const std::string& path, std::string& problem);
 
+/// The same of a text, as if it was that of the file `path`.
+std::optional<Description> parse_description(const std::string& text, const std::string& path, std::string& problem);
+
 /// Names of classes, one on each line, at most 65536 of at most 256 bytes of UTF-8. Nothing, with the reason,
 /// otherwise.
 std::optional<std::vector<std::string>> read_labels(const std::string& path, std::string& problem);

@@ -84,16 +84,16 @@ std::string draw_up_ssd_encodings(Draft& draft, Parameters& parameters) {
   plan.variance_height = static_cast<float>(variances[3]);
   read_activation(plan, parameters, true);
   SsdAnchors anchors;
-  anchors.grids = parameters.numbers("grids", {19, 10, 5, 3, 2, 1}, most_layers, false, 1, most_cells);
+  anchors.grids = parameters.wholes("grids", {19, 10, 5, 3, 2, 1}, most_layers, 1, most_cells);
   anchors.min_scale = parameters.number("min-scale", .2, 1e-6, 1);
   anchors.max_scale = parameters.number("max-scale", .95, 1e-6, 1);
   anchors.ratios = parameters.numbers("ratios", {1, 2, .5, 3, .3333}, most_ratios, false, 1 / most_ratio, most_ratio);
   anchors.reduce_first = parameters.flag("reduce-first", true);
   if (!parameters.problem().empty())
     return {};
+  if (const std::size_t count = count_anchors(anchors); count != static_cast<std::size_t>(draft.places))
+    return wrong_anchors(count, draft, "grids, ratios or reduce-first");
   draft.planned.anchors = make_ssd_anchors(anchors, draft.width, draft.height);
-  if (const std::size_t made = draft.planned.anchors.size(); made != static_cast<std::size_t>(draft.places))
-    return wrong_anchors(made, draft, "grids, ratios or reduce-first");
   return set_ssd_classes(draft, parameters);
 }
 
@@ -188,15 +188,15 @@ std::string draw_up_blazeface(Draft& draft, Parameters& parameters) {
   plan.scores.output = 1;
   plan.clip = clip;
   read_activation(plan, parameters, true);
-  const std::vector<double> grids = parameters.numbers("grids", {16, 8}, most_layers, false, 1, most_cells);
-  const std::vector<double> alike = parameters.numbers("anchors-per-cell", {2, 6}, most_layers, false, 1, most_alike);
+  const std::vector<double> grids = parameters.wholes("grids", {16, 8}, most_layers, 1, most_cells);
+  const std::vector<double> alike = parameters.wholes("anchors-per-cell", {2, 6}, most_layers, 1, most_alike);
   if (!parameters.problem().empty())
     return {};
   if (grids.size() != alike.size())
     return "grids and anchors-per-cell in [crowd] of the description should have a number for each layer";
+  if (const std::size_t count = count_anchors(grids, alike); count != static_cast<std::size_t>(draft.places))
+    return wrong_anchors(count, draft, "grids or anchors-per-cell");
   draft.planned.anchors = make_cell_anchors(grids, alike, draft.width, draft.height);
-  if (const std::size_t made = draft.planned.anchors.size(); made != static_cast<std::size_t>(draft.places))
-    return wrong_anchors(made, draft, "grids or anchors-per-cell");
   return {};
 }
 

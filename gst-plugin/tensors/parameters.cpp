@@ -4,6 +4,7 @@
 #include "tensors/parameters.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "tensors/numbers.hpp"
@@ -71,6 +72,19 @@ std::vector<double> Parameters::numbers(const char* key, std::vector<double> oth
     return *std::move(values);
   const std::string how_many = most == 1 ? "a number " : (all ? "" : "up to ") + std::to_string(most) + " numbers ";
   refuse(key, how_many + range_of(min, max) + (most == 1 ? "" : ", separated by commas"));
+  return otherwise;
+}
+
+std::vector<double> Parameters::wholes(const char* key, std::vector<double> otherwise, std::size_t most, double min,
+                                       double max) {
+  if (!has(key))
+    return otherwise;
+  auto values = numbers_of<double>(texts_.at(key));
+  if (values && values->size() <= most && std::ranges::all_of(*values, [=](double value) {
+        return value >= min && value <= max && value == std::floor(value);
+      }))
+    return *std::move(values);
+  refuse(key, "up to " + std::to_string(most) + " whole numbers " + range_of(min, max) + ", separated by commas");
   return otherwise;
 }
 

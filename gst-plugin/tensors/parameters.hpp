@@ -32,6 +32,9 @@ class Parameters {
   std::vector<double> numbers(const char* key, std::vector<double> otherwise, std::size_t most, bool all, double min,
                               double max);
 
+  /// From 1 to `most` whole numbers.
+  std::vector<double> wholes(const char* key, std::vector<double> otherwise, std::size_t most, double min, double max);
+
   const std::string& problem() const {
     return problem_;
   }

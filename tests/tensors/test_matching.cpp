@@ -50,7 +50,7 @@ TEST(Matching, goes_by_shape_where_one_alone_has_it) {
   network.outputs[1].name = "b";
   EXPECT_THAT(matched(network), ElementsAre(1, 0));
   network.outputs.push_back({"c", "", Type::float32, {-1, 1917, 4}});
-  EXPECT_THAT(refusal(network), testing::AllOf(HasSubstr("no output encodings"), HasSubstr("c [any,1917,4]")));
+  EXPECT_THAT(refusal(network), testing::AllOf(HasSubstr("no output box_encodings"), HasSubstr("c [any,1917,4]")));
   network.outputs.back().dims[1] = 1000;
   EXPECT_THAT(matched(network), ElementsAre(1, 0)) << "the description says 1917";
 }
@@ -132,11 +132,13 @@ const Bad bad[] = {
      "try group-id=yolo-v8-out"},
     {"yolo-v26", [](Network& n) { n.description.parameters.clear(); }, "add classes= to [crowd]"},
     {"yolo-v26", [](Network& n) { n.outputs[0].dims[2] = 7; }, "is [any,300,7]"},
-    {"person-net", [](Network& n) { n.outputs[1].name = n.outputs[0].name; }, "logits"},
+    {"person-net", [](Network& n) { n.outputs[1].name = n.outputs[0].name; }, "class_predictions"},
     {"person-net", [](Network& n) { set_parameter(n, "grids", "19,10"); }, "1683 anchors and the network has 1917"},
-    {"person-net", [](Network& n) { set_parameter(n, "grids", "19,10,x"); }, "up to 16 numbers from 1 to 512"},
-    {"person-net", [](Network& n) { set_parameter(n, "grids", "1e9"); }, "up to 16 numbers from 1 to 512"},
-    {"person-net", [](Network& n) { set_parameter(n, "grids", ""); }, "up to 16 numbers from 1 to 512"},
+    {"person-net", [](Network& n) { set_parameter(n, "grids", "19,10,x"); }, "up to 16 whole numbers from 1 to 512"},
+    {"person-net", [](Network& n) { set_parameter(n, "grids", "19.5"); }, "up to 16 whole numbers from 1 to 512"},
+    {"person-net", [](Network& n) { set_parameter(n, "grids", "512,512,512,512,512,512"); }, "8650752 anchors"},
+    {"person-net", [](Network& n) { set_parameter(n, "grids", "1e9"); }, "up to 16 whole numbers from 1 to 512"},
+    {"person-net", [](Network& n) { set_parameter(n, "grids", ""); }, "up to 16 whole numbers from 1 to 512"},
     {"person-net", [](Network& n) { set_parameter(n, "ratios", "0"); }, "up to 16 numbers from 0.01 to 100"},
     {"person-net", [](Network& n) { set_parameter(n, "variances", ".1,.2"); }, "4 numbers"},
     {"person-net", [](Network& n) { set_parameter(n, "min-scale", "nan"); }, "a number from"},
