@@ -17,10 +17,6 @@ namespace {
 
 constexpr unsigned threads = tile_places;
 
-// The word of a tile: 0, or a number of candidates and what it counts.
-constexpr std::uint32_t of_tile = 1U << 30, up_to_tile = 2U << 30, number_bits = of_tile - 1;
-static_assert(max_batch_places <= of_tile, "a number of candidates leaves room for the flags");
-
 // A volatile access is a relaxed one: a single access of the word as it is then. The words tell all there is to know,
 // so that none is to be ordered with others.
 __device__ std::uint32_t load_relaxed(const std::uint32_t* word) {

@@ -14,8 +14,10 @@ namespace crowd::tensors {
 
 /// Places that a block of threads decodes: a tile.
 inline constexpr std::uint32_t tile_places = 256;
-/// Places of a batch, at most: their number shares a word with two flags.
-inline constexpr std::uint32_t max_batch_places = 1U << 30;
+/// The word of a tile: 0, or a number of candidates and what it counts.
+inline constexpr std::uint32_t of_tile = 1U << 30, up_to_tile = 2U << 30, number_bits = of_tile - 1;
+/// Places of a batch, at most.
+inline constexpr std::uint32_t max_batch_places = number_bits;
 
 /// A candidate found, wherever it goes.
 struct Hit {
@@ -38,7 +40,7 @@ struct DecodeWork {
   std::uint32_t places;  ///< of the batch
   std::uint32_t tiles;
   DecodeState* state;
-  std::uint32_t* tile_words;  ///< [tiles]: candidates, see the kernel; all 0 between two launches
+  std::uint32_t* tile_words;  ///< [tiles]; all 0 between two launches
   Hit* hits;                  ///< [places]
 
   std::uint32_t* count;  ///< candidates found

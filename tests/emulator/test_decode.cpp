@@ -14,6 +14,8 @@
 #include "base/keepbest.hpp"
 #include "device_decoding.hpp"
 #include "gpu/launchgraphs.hpp"
+#include "tensors/decode_kernel.hpp"
+#include "tensors/layouts.hpp"
 
 namespace crowd::test {
 namespace {
@@ -188,6 +190,88 @@ TEST(DeviceDecoder, adds_up_many_tiles) {
   const auto decoder = make_device_decoder(network, 1);
   ASSERT_TRUE(decoder);
   compare(network, *decoder, make_answer(network, 1, 1), 1, {.02F, {}}, 1 << 16);
+}
+
+/// A launch without a decoder, with memory of the test's own.
+struct Launch {
+  Launch(const Network& network, const Answer& of, std::uint32_t capacity) : answer(of), room(capacity) {
+    std::string problem;
+    EXPECT_TRUE(make_plan(network.description, network.outputs, network.width, network.height, planned, problem));
+    EXPECT_TRUE(take_outputs(planned, answer.tensors(), 1, work.outputs));
+    hits.resize(planned.plan.places);
+    work.plan = planned.plan;
+    work.anchors = planned.anchors.data();
+    work.placements = placements.data();
+    work.selection = {.1F, surely_below(.1F), nullptr, 0};
+    work.places = planned.plan.places;
+    work.tiles = (work.places + tile_places - 1) / tile_places;
+    words.resize(2 * std::size_t{work.tiles});
+    work.state = &state;
+    work.tile_words = words.data();
+    work.hits = hits.data();
+    const DeviceCandidates out = room.out();
+    work.count = out.count;
+    work.boxes = out.boxes;
+    work.scores = out.scores;
+    work.classes = out.classes;
+    work.capacity = out.capacity;
+  }
+
+  const Answer& answer;
+  Room room;
+  Planned planned;
+  DecodeState state{};
+  std::vector<std::uint32_t> words;
+  std::vector<Hit> hits;
+  std::vector<Placement> placements = make_placements(1);
+  DecodeWork work{};
+};
+
+/// As if the tiles before it had announced what they have, and none but the first its sum: blocks of the emulator run
+/// one after another, and find sums.
+TEST(DeviceDecoder, adds_up_what_tiles_under_way_have) {
+  constexpr std::uint32_t tiles = 100, first = 5;
+  Network network = make_network("face-net");
+  network.width = 4 * 160;
+  network.height = 4 * 160;
+  for (TensorInfo& output : network.outputs)
+    output.dims[2] = output.dims[3] = 160;
+  const Answer answer = make_answer(network, 1, 1);
+  Launch launch(network, answer, 1 << 15);
+  ASSERT_EQ(launch.work.tiles, tiles);
+
+  // All blocks take tiles from the last on. Those behind it have no places.
+  launch.state.tickets = tiles - 1;
+  std::uint32_t before = first;
+  launch.words[0] = up_to_tile | first;
+  for (std::uint32_t k = 1; k < tiles - 1; k++) {
+    launch.words[k] = of_tile | k;
+    before += k;
+  }
+  EXPECT_EQ(launch_decode(launch.work, nullptr), cudaSuccess);
+
+  const Room& room = launch.room;
+  const auto expected = decode_on_host(network, answer, 1, {.1F, {}});
+  const std::uint32_t own = room.count - before;
+  ASSERT_GT(own, 20u);
+  ASSERT_LT(own, tile_places);
+  for (std::uint32_t i = 0; i < own; i++)
+    EXPECT_EQ(room.scores[before + i], expected[expected.size() - own + i].score);
+  EXPECT_EQ(room.scores[before - 1], untouched);
+  EXPECT_EQ(room.scores[before + own], untouched);
+}
+
+TEST(DeviceDecoder, leaves_its_state_as_it_was) {
+  const Network network = make_network("person-net");
+  const Answer answer = make_answer(network, 1, 1);
+  for (const std::uint32_t capacity : {4u, 2000u}) {
+    Launch launch(network, answer, capacity);
+    EXPECT_EQ(launch_decode(launch.work, nullptr), cudaSuccess);
+    EXPECT_GT(launch.room.count, 4u);
+    EXPECT_THAT(launch.words, testing::Each(0u));
+    EXPECT_EQ(launch.state.tickets, 0u);
+    EXPECT_EQ(launch.state.ended, 0u);
+  }
 }
 
 TEST(DeviceDecoder, refuses_what_it_was_not_made_for) {

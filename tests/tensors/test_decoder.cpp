@@ -237,6 +237,17 @@ TEST(Decoder, compares_with_the_threshold_as_if_every_score_was_computed) {
   }
 }
 
+TEST(Decoder, clips_what_blazeface_gives) {
+  const Network network = make_network("blazeface");
+  Answer answer = make_answer(network, 1, 1);
+  answer.set(1, 0, -130);
+  answer.set(1, 1, -100);
+  const auto boxes = decode(network, answer, 1, above(0));
+  ASSERT_EQ(boxes.size(), 896u);
+  EXPECT_GT(boxes[0].score, 0.F);
+  EXPECT_EQ(boxes[0].score, boxes[1].score);
+}
+
 TEST(Decoder, takes_the_sigmoid_where_it_is_told_to) {
   Network network = make_network("yolo-v5");
   network.description.parameters["activation"] = "sigmoid";
