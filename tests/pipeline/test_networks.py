@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: gst-crowd authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Candidates of the networks against those of the same networks in OpenCV's Python and in ONNX Runtime's, on pictures of
+the film: boxes within a pixel, the same candidates but for 0.1 % whose scores are at the threshold.
+
+Exit status 77: no cv2 (Debian's python3-opencv) or numpy, or the film or the models cannot be fetched. ONNX Runtime, 17
+MB, is fetched with pip once; where it cannot be had, its tests are skipped.
+
+usage: test_networks.py NET_CANDIDATES LAYOUTS    in an environment where CROWD_CACHE may name the cache
+"""
+
+import importlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CACHE = pathlib.Path(os.environ.setdefault("CROWD_CACHE", str(ROOT / ".cache")))
+ONNXRUNTIME = "1.23.2"
+FRAMES = (0, 280, 680)
+EDGE = 2e-3  # part of a score: what another order of additions may change
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(77)
+
+
+try:
+    import cv2
+    import numpy as np
+
+    import network_reference as reference
+except ImportError as missing:
+    skip(f"{missing}; apt-get install python3-opencv python3-numpy")
+
+
+def fetched(program, *arguments):
+    done = subprocess.run([ROOT / "pipelines" / program, *arguments], stdout=subprocess.PIPE, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def get_onnxruntime():
+    """The module; None where it cannot be had."""
+    folder = CACHE / f"onnxruntime-{ONNXRUNTIME}-python{sys.version_info.major}.{sys.version_info.minor}"
+    if not (folder / "onnxruntime").is_dir():
+        with tempfile.TemporaryDirectory(dir=CACHE) as work:
+            done = subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet",
+                                   "--no-input", "--retries", "2", "--no-deps", "--target", f"{work}/module",
+                                   f"onnxruntime=={ONNXRUNTIME}"], check=False,
+                                  env=os.environ | {"PIP_ROOT_USER_ACTION": "ignore"})
+            if done.returncode != 0:
+                return None
+            if not folder.exists():
+                os.rename(f"{work}/module", folder)
+    sys.path.append(str(folder))
+    return importlib.import_module("onnxruntime")
+
+
+def pictures_of_film(film):
+    """Frames in RGB."""
+    capture = cv2.VideoCapture(film)
+    for number in range(max(FRAMES) + 1):
+        good, picture = capture.read()
+        if not good:
+            skip(f"cv2 cannot decode {film}")
+        if number in FRAMES:
+            yield np.ascontiguousarray(picture[:, :, ::-1])
+
+
+def candidates(model, description, threshold, pictures):
+    """[n, 6] for each picture: corners, score, class."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for number, picture in enumerate(pictures):
+            paths.append(f"{folder}/{number}.ppm")
+            cv2.imwrite(paths[-1], picture[:, :, ::-1])
+        done = subprocess.run([PROGRAM, "opencv", model, f"{LAYOUTS}/{description}.modelinfo", "1x1", repr(threshold),
+                               *paths], stdout=subprocess.PIPE, text=True, check=True)
+    return [np.array(json.loads(line), float).reshape(-1, 6) for line in done.stdout.splitlines()]
+
+
+def unmatched(some, others, threshold):
+    """How many have no like with the others, but for scores at the threshold; each of the others is a like once."""
+    used = np.zeros(len(others), bool)
+    count = 0
+    for one in some:
+        near = ~used & (np.abs(others[:, :4] - one[:4]) <= 1).all(1) & (np.abs(others[:, 4] - one[4]) <= EDGE * one[4])
+        if near.any():
+            used[np.argmax(near)] = True
+        elif one[4] > threshold * (1 + EDGE):
+            count += 1
+    return count
+
+
+class Networks(unittest.TestCase):
+    def compare(self, ours, theirs, threshold, least):
+        theirs = [found[found[:, 4] >= threshold] for found in theirs]
+        self.assertEqual(len(ours), len(theirs))
+        total = sum(map(len, theirs))
+        print(f"({total} candidates)", end=" ")
+        self.assertGreaterEqual(total, least, "too few candidates to compare")
+        self.assertLessEqual(abs(sum(map(len, ours)) - total), total / 1000)
+        for mine, other in zip(ours, theirs):
+            self.assertEqual(unmatched(mine, other, threshold), 0)
+            self.assertEqual(unmatched(other, mine, threshold), 0)
+            self.assertTrue((mine[:, 5] == 0).all())
+
+    def persons(self):
+        """Pictures of the network's size, and a smaller one that is not square, so that it is scaled."""
+        return [cv2.resize(picture, (300, 300)) for picture in FILM] + [FILM[0][150:350, 460:690]]
+
+    def faces(self):
+        return [FILM[0], np.ascontiguousarray(FILM[1][128:288, 224:448])]
+
+    def test_persons_against_opencv(self):
+        theirs = reference.opencv_persons(PERSON_NET, self.persons())
+        self.compare(candidates(PERSON_NET, "person-net", .001, self.persons()), theirs, .001, 300)
+
+    def test_faces_against_opencv(self):
+        theirs = reference.opencv_faces(FACE_NET, self.faces())
+        self.compare(candidates(FACE_NET, "face-net", .03, self.faces()), theirs, .03, 50)
+
+    def onnxruntime(self, name):
+        onnxruntime = get_onnxruntime()
+        if onnxruntime is None:
+            self.skipTest(f"onnxruntime {ONNXRUNTIME} cannot be had with pip")
+        if not (ROOT / "pipelines" / "convert-model").exists():
+            self.skipTest("there is no pipelines/convert-model")
+        model = fetched("convert-model", name)
+        self.assertIsNotNone(model, "convert-model failed")
+        return onnxruntime, model
+
+    def test_persons_against_onnxruntime(self):
+        theirs = reference.onnxruntime_persons(*self.onnxruntime("person-net"), self.persons())
+        self.compare(candidates(PERSON_NET, "person-net", .001, self.persons()), theirs, .001, 300)
+
+    def test_faces_against_onnxruntime(self):
+        theirs = reference.onnxruntime_faces(*self.onnxruntime("face-net"), self.faces())
+        self.compare(candidates(FACE_NET, "face-net", .03, self.faces()), theirs, .03, 50)
+
+
+if __name__ == "__main__":
+    PROGRAM, LAYOUTS = sys.argv[1:]
+    PERSON_NET, FACE_NET = fetched("fetch-model", "person-net"), fetched("fetch-model", "face-net")
+    if not PERSON_NET or not FACE_NET:
+        skip("the models cannot be fetched")
+    FILM_PATH = fetched("fetch-film")
+    if not FILM_PATH:
+        skip("the film cannot be fetched")
+    FILM = list(pictures_of_film(FILM_PATH))
+    unittest.main(argv=sys.argv[:1], verbosity=2)
