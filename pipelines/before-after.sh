@@ -7,7 +7,7 @@
 . "$(dirname "$0")/env.sh"
 FILM=${FILM:-$("$pipelines/fetch-film")}
 FROM=${FROM:-30.0} TO=${TO:-30.1} WIDTH=${WIDTH:-768}
-DETECT=${DETECT:-crowddetect}
+DETECT=${DETECT:-$(people_detector)}
 NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 
 gst-crowd-launch --quiet --from "$FROM" --to "$TO" filesrc location="$FILM" ! decodebin ! videoconvert ! \

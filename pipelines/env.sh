@@ -8,6 +8,7 @@ pipelines=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build=${CROWD_BUILD:-$pipelines/../build}
 if [ -x "$build/pipelines/gst-crowd-launch" ]; then
   PATH=$build/pipelines:$PATH
+  export GST_CROWD_LAYOUTS=$pipelines/../gst-plugin/tensors/layouts
   export GST_PLUGIN_PATH=$build/gst-plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
   # For programs in Python: the typelib, and the library that it names.
   export GI_TYPELIB_PATH=$build/gst-plugin/lib${GI_TYPELIB_PATH:+:$GI_TYPELIB_PATH}
@@ -41,4 +42,17 @@ need_python() {
 gi.require_versions({"Gst": "1.0", "GstVideo": "1.0", "GstCrowd": "1.0"})
 from gi.repository import Gst, GstCrowd
 Gst.Fraction(1, 2)' 2>/dev/null || skip "no python3-gi, python3-gst-1.0, python3-numpy or typelib of GstCrowd here"
+}
+
+# What finds people: the person network in tiles, or HOG where its model cannot be had, and a line that says so.
+people_detector() {
+  local network="crowddetect detector=person-net tiles=4x2 tile-overlap=0.3 score-threshold=0.25" model
+  if [ "${CHECK:-0}" = 1 ]; then
+    echo "$network"
+  elif model=$("$pipelines/fetch-model" person-net); then
+    echo "$network model=$model"
+  else
+    echo "People are searched for with HOG, which finds fewer of them: the network's model cannot be had." >&2
+    echo crowddetect
+  fi
 }

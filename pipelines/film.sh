@@ -6,7 +6,7 @@
 . "$(dirname "$0")/env.sh"
 FILM=${FILM:-$("$pipelines/fetch-film")}
 FRAMES=${FRAMES:-0}
-DETECT=${DETECT:-crowddetect}
+DETECT=${DETECT:-$(people_detector)}
 NMS=${NMS:-crowdnms metric=ios iou-threshold=0.6}
 
 gst-crowd-launch --frames "$FRAMES" filesrc location="$FILM" ! decodebin ! videoconvert ! \

