@@ -225,9 +225,7 @@ TEST(Engines, GatherTheLayersOfAnSsd) {
 /// The model's path; empty where it cannot be fetched, with the reason on the standard error output.
 std::string fetched(const std::string& name) {
   std::FILE* const pipe =
-      popen(("CROWD_CACHE=${CROWD_CACHE:-'" CROWD_SOURCES "/.cache'} '" CROWD_SOURCES "/pipelines/fetch-model' " + name)
-                .c_str(),
-            "r");
+      popen(("CROWD_CACHE='" CROWD_SOURCES "/.cache' '" CROWD_SOURCES "/pipelines/fetch-model' " + name).c_str(), "r");
   if (!pipe)
     return "";
   std::string path(4096, '\0');

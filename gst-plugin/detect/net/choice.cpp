@@ -20,7 +20,11 @@ bool is_file(const std::filesystem::path& path) {
 
 std::vector<std::filesystem::path> folders() {
   const std::filesystem::path inside = std::filesystem::path("gst-crowd") / "models";
-  std::vector<std::filesystem::path> all = {g_get_user_cache_dir() / inside, g_get_user_data_dir() / inside};
+  std::vector<std::filesystem::path> all;
+  if (const gchar* cache = g_getenv("CROWD_CACHE"))  // where fetch-model then puts them
+    all.push_back(std::filesystem::path(cache) / "models");
+  all.push_back(g_get_user_cache_dir() / inside);
+  all.push_back(g_get_user_data_dir() / inside);
   for (const gchar* const* folder = g_get_system_data_dirs(); *folder; folder++)
     all.push_back(*folder / inside);
   return all;
