@@ -192,6 +192,7 @@ FrameReport frame_report(DeviceReport report) {
     case DeviceOutcome::out_of_memory:
       return {Outcome::gpu_out_of_memory, std::move(report.problem)};
     case DeviceOutcome::failed:
+    case DeviceOutcome::unusable:
       break;
   }
   return {Outcome::gpu_failed, std::move(report.problem)};

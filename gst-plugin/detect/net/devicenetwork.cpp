@@ -114,6 +114,9 @@ DeviceReport CudaNetwork::prepare(Size picture, const Settings& settings) {
     return report_of("a network's event", error);
   decoder_ =
       tensors::DeviceDecoder::make(choice_.description, outputs, plan_.input.width, plan_.input.height, batch, report);
+  // Outputs that are not those of the description will not be with the next frame either.
+  if (report.outcome == DeviceOutcome::dropped)
+    report.outcome = DeviceOutcome::unusable;
   picture_ = picture;
   grid_ = settings.tiles;
   return report;
@@ -139,7 +142,8 @@ DeviceReport CudaNetwork::search(const DeviceFrames::Work& work, const Settings&
   const tensors::DeviceCandidates out = {work.boxes.count, &work.boxes.boxes->x1, work.boxes.scores, work.boxes.classes,
                                          work.capacity};
   cudaError_t error =
-      decoder_->enqueue(outputs_, static_cast<const tensors::Placement*>(placements_.get()), decode, out, work.stream);
+      decoder_->enqueue(outputs_, static_cast<unsigned>(fill.count),
+                        static_cast<const tensors::Placement*>(placements_.get()), decode, out, work.stream);
   if (error == cudaSuccess)
     error = cudaEventRecord(done_.get(), work.stream);
   return error == cudaSuccess ? DeviceReport() : report_of("a network's outputs", error);
