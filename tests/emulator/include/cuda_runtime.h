@@ -20,8 +20,6 @@
 #define __noinline__
 #define __device__
 #define __global__
-// Of headers; derive.py sees to that of sources. Blocks run one after another.
-#define __shared__ static
 #define __launch_bounds__(...)
 
 using dim3 = crowd::emulator::Size;
