@@ -85,11 +85,21 @@ TEST(FloatingPointModes, are_set_aside_and_come_back) {
   }
 }
 
+using Session = std::unique_ptr<CrowdNmsSession, void (*)(CrowdNmsSession*)>;
+
+Session session_for(const CrowdNmsParams& params, const Batch& batch) {
+  CrowdNmsSession* session = nullptr;
+  EXPECT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, &params, batch.frames, batch.capacity, &session), CROWD_NMS_OK)
+      << crowd_nms_last_error();
+  return {session, crowd_nms_session_free};
+}
+
 /// A call that is ready to be made, so that nothing else happens in the modes.
 struct Ready {
   CrowdNmsParams params;
   Batch batch;
   Wanted wanted;
+  Session session{nullptr, crowd_nms_session_free};  ///< null: a plain call
   Result result = Result::sized(batch, wanted);
   CrowdNmsCandidates candidates = batch.candidates();
   CrowdNmsSurvivors outputs = result.outputs(wanted);
@@ -99,7 +109,8 @@ struct Ready {
   /// The modes after it.
   unsigned run(unsigned before) {
     set_modes(before);
-    result.status = crowd_nms_cpu(&params, &candidates, &outputs, workspace.get(), bytes);
+    result.status = session ? crowd_nms_session_run(session.get(), &params, &candidates, &outputs)
+                            : crowd_nms_cpu(&params, &candidates, &outputs, workspace.get(), bytes);
     const unsigned after = modes();
     set_modes(at_reset);
     return after;
@@ -111,8 +122,12 @@ void expect_one_answer(const CrowdNmsParams& params, const Batch& batch) {
   const Result expected = run_oracle(params, batch, wanted);
   for (const unsigned before : all_modes) {
     Ready call{.params = params, .batch = batch, .wanted = wanted};
-    EXPECT_EQ(call.run(before), before) << std::hex << before;
-    EXPECT_TRUE(same(expected, call.result, batch, wanted)) << params << " in modes " << std::hex << before;
+    Ready in_session{.params = params, .batch = batch, .wanted = wanted, .session = session_for(params, batch)};
+    for (Ready* it : {&call, &in_session}) {
+      EXPECT_EQ(it->run(before), before) << std::hex << before;
+      EXPECT_TRUE(same(expected, it->result, batch, wanted))
+          << params << (it->session ? " in a session" : "") << " in modes " << std::hex << before;
+    }
   }
 }
 
