@@ -18,7 +18,7 @@ has_files() {
   for file in "$libraries"/{libcrowdnms.so,libgstcrowd-1.0.so,pkgconfig/crowd-nms.pc,pkgconfig/gstreamer-crowd-1.0.pc} \
     "$plugins/libgstcrowd.so" "$prefix/include/crowd/nms.h" \
     "$prefix"/include/gstcrowd-1.0/gst/crowd/gstcrowd{boxesbytes,boxesmeta,prelude,version}.h \
-    "$prefix"/bin/gst-crowd-{launch,read-survivors,fetch-model} "$prefix/share/gst-crowd/pipelines/film.sh"; do
+    "$prefix"/bin/gst-crowd-{launch,read-survivors,fetch-model,convert-model} "$prefix/share/gst-crowd/pipelines/film.sh"; do
     [ -e "$file" ] || { echo "no $file"; return 1; }
   done
 }
