@@ -4,6 +4,7 @@
 #include "small_models.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include "detect/net/protobuf.hpp"
 
@@ -13,14 +14,16 @@ namespace {
 
 using net::FieldWriter;
 
-std::string onnx_value(const std::string& name, int element_type) {
+std::string onnx_value(const std::string& name, int element_type, const SmallOnnx& options) {
   FieldWriter shape, tensor, type, value;
-  for (const int size : {1, 3, 0, 0}) {
+  const std::pair<int, const char*> dims[] = {
+      {options.batch, "batch"}, {3, ""}, {options.side, "height"}, {options.side, "width"}};
+  for (const auto& [size, any] : dims) {
     FieldWriter dim;
     if (size > 0)
       dim.number(1, static_cast<std::uint64_t>(size));
     else
-      dim.bytes(2, "any");
+      dim.bytes(2, any);
     shape.bytes(1, dim.message());
   }
   tensor.number(1, static_cast<std::uint64_t>(element_type));
@@ -29,6 +32,17 @@ std::string onnx_value(const std::string& name, int element_type) {
   value.bytes(1, name);
   value.bytes(2, type.message());
   return value.message();
+}
+
+std::string shape_tensor(const std::vector<std::int64_t>& dims) {
+  FieldWriter tensor;
+  tensor.number(1, dims.size());
+  tensor.number(2, 7);  // int64
+  tensor.bytes(8, "shape");
+  std::string bytes(dims.size() * sizeof(dims[0]), '\0');
+  std::memcpy(bytes.data(), dims.data(), bytes.size());
+  tensor.bytes(9, bytes);
+  return tensor.message();
 }
 
 struct TfNode {
@@ -120,11 +134,15 @@ std::string small_onnx(const SmallOnnx& options) {
   FieldWriter operators, node, graph, model;
   for (int i = 0; i < options.inputs; i++) {
     node.bytes(1, "in" + std::to_string(i));
-    graph.bytes(11, onnx_value("in" + std::to_string(i), options.element_type));
+    graph.bytes(11, onnx_value("in" + std::to_string(i), options.element_type, options));
+  }
+  if (options.reshape) {
+    node.bytes(1, "shape");
+    graph.bytes(5, shape_tensor({options.batch, 3, options.side, options.side}));
   }
   node.bytes(2, "out");
   node.bytes(3, "node");
-  node.bytes(4, options.op);
+  node.bytes(4, options.reshape ? "Reshape" : options.op);
   graph.bytes(1, node.message());
   graph.bytes(2, "small");
   if (options.external_weights) {
@@ -134,7 +152,7 @@ std::string small_onnx(const SmallOnnx& options) {
     tensor.number(14, 1);
     graph.bytes(5, tensor.message());
   }
-  graph.bytes(12, onnx_value("out", 1));
+  graph.bytes(12, onnx_value("out", options.output_type, options));
   model.number(1, 7);
   model.bytes(7, graph.message());
   operators.number(2, 11);

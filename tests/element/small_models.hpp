@@ -13,10 +13,14 @@ struct SmallOnnx {
   std::string op = "Relu";
   int inputs = 1;
   int element_type = 1;  ///< of the input: float32
+  int output_type = 1;
+  int batch = 1;         ///< 0 leaves it open
+  int side = 0;          ///< width and height; 0 leaves them open
+  bool reshape = false;  ///< the operator is a Reshape to the dims above: inputs of other sizes fail
   bool external_weights = false;
 };
 
-/// An ONNX model of one operator from [1, 3, height, width], which the file leaves open, to output "out".
+/// An ONNX model of one operator from [batch, 3, height, width] to output "out".
 std::string small_onnx(const SmallOnnx& options = {});
 
 /// A frozen graph as of TensorFlow's object detection API: an SSD of one layer with `anchors` anchors a pixel and

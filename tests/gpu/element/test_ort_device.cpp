@@ -1,0 +1,341 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Networks in ONNX Runtime on the device, for callers in the primary context and in one of their own.
+
+#include <cuda_runtime.h>
+#include <dlfcn.h>
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <thread>
+
+#include "copy.hpp"
+#include "detect/net/cuda_contexts.hpp"
+#include "detect/net/engine.hpp"
+#include "small_models.hpp"
+#include "temporary_file.hpp"
+
+namespace {
+
+using crowd::DeviceOutcome;
+using crowd::DeviceReport;
+using crowd::net::CurrentContext;
+using crowd::net::DeviceEngine;
+using crowd::net::EngineModel;
+using crowd::net::EngineRow;
+using crowd::tensors::Dims;
+using crowd::tensors::Tensor;
+using crowd::tensors::TensorInfo;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr int device = 0;
+
+const EngineRow& onnxruntime() {
+  for (const EngineRow& row : crowd::net::engines()) {
+    if (row.name == std::string("onnxruntime"))
+      return row;
+  }
+  throw std::invalid_argument("no such engine");
+}
+
+std::size_t elements_of(const Dims& dims) {
+  std::size_t elements = 1;
+  for (const std::int64_t size : dims)
+    elements *= static_cast<std::size_t>(size);
+  return elements;
+}
+
+std::vector<float> noise(std::size_t values, float low, float high) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> range(low, high);
+  std::vector<float> result(values);
+  for (float& value : result)
+    value = range(random);
+  return result;
+}
+
+std::vector<float> positive(std::vector<float> values) {
+  for (float& value : values)
+    value = std::max(value, 0.F);
+  return values;
+}
+
+/// A context as an element has it: the primary one, or another of the same device.
+class Context {
+ public:
+  explicit Context(bool primary) : primary_(primary) {
+    std::string problem;
+    driver = crowd::net::CudaDriver::find(problem);
+    EXPECT_TRUE(driver) << problem;
+    if (primary) {
+      EXPECT_EQ(driver->retain_primary(&context, device), CUDA_SUCCESS);
+      return;
+    }
+    // The name of a function that all drivers have; cuda.h may mean one with more arguments.
+    using Create = CUresult (*)(CUcontext*, unsigned, CUdevice);
+    void* library = dlopen("libcuda.so.1", RTLD_NOW);
+    const auto create = reinterpret_cast<Create>(dlsym(library, "cuCtxCreate_v2"));
+    EXPECT_EQ(create(&context, 0, device), CUDA_SUCCESS);
+    CUcontext popped = nullptr;
+    EXPECT_EQ(driver->pop(&popped), CUDA_SUCCESS);
+  }
+  ~Context() {
+    if (primary_)
+      driver->release_primary(device);
+    else
+      reinterpret_cast<CUresult (*)(CUcontext)>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxDestroy_v2"))(context);
+  }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const crowd::net::CudaDriver* driver = nullptr;
+  CUcontext context = nullptr;
+
+ private:
+  const bool primary_;
+};
+
+void expect_done(const DeviceReport& report) {
+  EXPECT_EQ(report.outcome, DeviceOutcome::done) << report.problem;
+}
+
+std::unique_ptr<DeviceEngine> make(const std::string& path, std::size_t memory_limit = 2UL << 30) {
+  std::string problem;
+  auto engine =
+      onnxruntime().make_device({.path = path, .description = {}, .memory_limit = memory_limit}, device, problem);
+  EXPECT_TRUE(engine) << problem;
+  return engine;
+}
+
+/// Floats in memory of the current context.
+struct Memory {
+  explicit Memory(std::size_t count) : size(count) {
+    EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&data), count * sizeof(float)), cudaSuccess);
+  }
+  ~Memory() {
+    EXPECT_EQ(cudaFree(data), cudaSuccess);
+  }
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  void upload(const std::vector<float>& values, cudaStream_t stream) {
+    EXPECT_EQ(cudaMemcpyAsync(data, values.data(), size * sizeof(float), cudaMemcpyHostToDevice, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  }
+  std::vector<float> download(cudaStream_t stream) const {
+    std::vector<float> values(size);
+    EXPECT_EQ(cudaMemcpyAsync(values.data(), data, size * sizeof(float), cudaMemcpyDeviceToHost, stream), cudaSuccess);
+    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    return values;
+  }
+
+  float* data = nullptr;
+  const std::size_t size;
+};
+
+/// Runs on a stream, waits, and gives what the outputs hold.
+std::vector<std::vector<float>> run(DeviceEngine& engine, const std::vector<float>& input, cudaStream_t stream) {
+  Memory memory(input.size());
+  memory.upload(input, stream);
+  EXPECT_EQ(crowd::test::copy_by_kernel(engine.input(), memory.data, input.size(), stream), cudaSuccess);
+  std::vector<Tensor> outputs;
+  expect_done(engine.enqueue(stream, outputs));
+  std::vector<std::vector<float>> result;
+  for (const Tensor& output : outputs) {
+    Memory values(elements_of(output.dims));
+    EXPECT_EQ(crowd::test::copy_by_kernel(values.data, output.data, values.size, stream), cudaSuccess);
+    result.push_back(values.download(stream));
+  }
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  return result;
+}
+
+/// A model's file, gone after the test.
+class ModelFile {
+ public:
+  explicit ModelFile(const std::string& bytes) : path(crowd::test::temporary_path(".onnx")) {
+    std::ofstream(path, std::ios::binary) << bytes;
+  }
+  ~ModelFile() {
+    std::filesystem::remove(path);
+  }
+  ModelFile(const ModelFile&) = delete;
+  ModelFile& operator=(const ModelFile&) = delete;
+
+  const std::string path;
+};
+
+class OrtDevice : public testing::TestWithParam<bool> {
+ protected:
+  const Context context_{GetParam()};
+  const CurrentContext current_{*context_.driver, context_.context};
+};
+
+TEST_P(OrtDevice, RunsInTheOrderOfAnyStream) {
+  cudaStream_t own = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), cudaSuccess);
+  for (const int fixed : {0, 1, 4}) {
+    const ModelFile file(crowd::test::small_onnx({.batch = fixed}));
+    const auto engine = make(file.path);
+    ASSERT_TRUE(engine);
+    for (const int batch : {3, 9}) {
+      std::vector<TensorInfo> outputs;
+      expect_done(engine->prepare(batch, 7, 5, outputs));
+      ASSERT_EQ(outputs.size(), 1U);
+      EXPECT_THAT(outputs[0].dims, ElementsAre(-1, 3, 5, 7));
+      const std::vector<float> input = noise(static_cast<std::size_t>(batch) * 3 * 5 * 7, -1, 1);
+      EXPECT_THAT(run(*engine, input, own), ElementsAre(positive(input))) << fixed << ' ' << batch;
+      EXPECT_THAT(run(*engine, input, nullptr), ElementsAre(positive(input))) << fixed << ' ' << batch;
+    }
+  }
+  EXPECT_EQ(cudaStreamDestroy(own), cudaSuccess);
+}
+
+struct Gate {
+  std::atomic<bool> open = false;
+  std::atomic<bool> given_up = false;
+};
+
+/// A stream that stands still until the gate opens.
+void wait_at(void* data) {
+  auto* gate = static_cast<Gate*>(data);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (!gate->open && !gate->given_up) {
+    gate->given_up = std::chrono::steady_clock::now() > end;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+TEST_P(OrtDevice, DoesNotMakeTheHostWait) {
+  const ModelFile file(crowd::test::small_onnx({.batch = 0}));
+  const auto engine = make(file.path);
+  ASSERT_TRUE(engine);
+  std::vector<TensorInfo> infos;
+  expect_done(engine->prepare(2, 7, 5, infos));
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  const std::vector<float> first = noise(2 * 3 * 5 * 7, -1, 1), none(first.size());
+  run(*engine, none, stream);
+
+  Memory later(first.size());
+  later.upload(first, stream);
+  Gate gate;
+  ASSERT_EQ(cudaLaunchHostFunc(stream, wait_at, &gate), cudaSuccess);
+  ASSERT_EQ(crowd::test::copy_by_kernel(engine->input(), later.data, later.size, stream), cudaSuccess);
+  std::vector<Tensor> outputs;
+  expect_done(engine->enqueue(stream, outputs));
+  ASSERT_EQ(outputs.size(), 1U);
+  ASSERT_EQ(crowd::test::copy_by_kernel(later.data, outputs[0].data, later.size, stream), cudaSuccess);
+  EXPECT_FALSE(gate.given_up) << "the host waited for the device";
+  gate.open = true;
+  EXPECT_EQ(later.download(stream), positive(first)) << "not in the order of the stream";
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+TEST_P(OrtDevice, ServesCallersThatChangeTheirContext) {
+  const ModelFile file(crowd::test::small_onnx());
+  const auto engine = make(file.path);
+  ASSERT_TRUE(engine);
+  std::vector<Tensor> outputs;
+  EXPECT_EQ(engine->enqueue(nullptr, outputs).outcome, DeviceOutcome::failed) << "not prepared";
+  std::vector<TensorInfo> infos;
+  expect_done(engine->prepare(1, 7, 5, infos));
+  const std::vector<float> input = noise(3 * 5 * 7, -1, 1);
+  EXPECT_THAT(run(*engine, input, nullptr), ElementsAre(positive(input)));
+  const Context other(!GetParam());
+  const CurrentContext current(*other.driver, other.context);
+  EXPECT_THAT(run(*engine, input, nullptr), ElementsAre(positive(input)));
+}
+
+TEST_P(OrtDevice, RefusesModelsThatTakeMoreThanTheyMay) {
+  const ModelFile file(crowd::test::small_onnx({.batch = 0}));
+  const auto engine = make(file.path, 1 << 20);
+  ASSERT_TRUE(engine);
+  std::vector<TensorInfo> infos;
+  const DeviceReport report = engine->prepare(8, 2048, 2048, infos);
+  EXPECT_EQ(report.outcome, DeviceOutcome::out_of_memory) << report.problem;
+  EXPECT_THAT(report.problem, HasSubstr("fewer tiles"));
+  expect_done(engine->prepare(1, 7, 5, infos));
+}
+
+/// What a script of pipelines/ prints; empty where it fails, with the reason on the standard error output.
+std::string printed_by(const std::string& script) {
+  const std::string folder = CROWD_SOURCES;
+  std::FILE* const pipe =
+      popen(("CROWD_CACHE=${CROWD_CACHE:-'" + folder + "/.cache'} '" + folder + "/pipelines/'" + script).c_str(), "r");
+  std::string text(4096, '\0');
+  if (pipe)
+    text.resize(std::fread(text.data(), 1, text.size(), pipe));
+  return pipe && pclose(pipe) == 0 && !text.empty() ? text.substr(0, text.size() - 1) : "";
+}
+
+struct RealModel {
+  const char* name;
+  const char* script;
+  int width, height;
+  float low, high;
+};
+
+void compare_with_host(const RealModel& real) {
+  const std::string path = printed_by(real.script);
+  if (path.empty())
+    GTEST_SKIP() << real.name << " cannot be fetched";
+  const Dims dims = {9, 3, real.height, real.width};
+  const std::vector<float> input = noise(elements_of(dims), real.low, real.high);
+  std::string problem;
+  const auto host = onnxruntime().make({.path = path, .description = {}}, problem);
+  ASSERT_TRUE(host) << problem;
+  std::vector<TensorInfo> infos;
+  ASSERT_TRUE(host->prepare(real.width, real.height, infos, problem)) << problem;
+  std::vector<Tensor> expected;
+  ASSERT_TRUE(host->run({.dims = dims, .data = input.data()}, expected, problem)) << problem;
+
+  const auto engine = make(path);
+  ASSERT_TRUE(engine);
+  expect_done(engine->prepare(9, real.width, real.height, infos));
+  cudaStream_t stream = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  std::size_t before = 0, after = 0, total = 0;
+  ASSERT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
+  std::vector<std::vector<float>> results;
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr int runs = 20;
+  for (int i = 0; i < runs; i++)
+    results = run(*engine, input, stream);
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+  ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
+  std::printf("%s: %.2f ms a batch of 9, with copies to and from the host\n", real.name, time.count() / runs);
+  EXPECT_EQ(before, after) << "device memory was allocated after prepare()";
+  ASSERT_EQ(results.size(), expected.size());
+  for (std::size_t i = 0; i < results.size(); i++) {
+    const auto* data = static_cast<const float*>(expected[i].data);
+    double largest = 0, apart = 0;
+    ASSERT_EQ(results[i].size(), elements_of(expected[i].dims));
+    for (std::size_t j = 0; j < results[i].size(); j++) {
+      largest = std::max<double>(largest, std::fabs(data[j]));
+      apart = std::max<double>(apart, std::isnan(results[i][j]) ? INFINITY : std::fabs(results[i][j] - data[j]));
+    }
+    EXPECT_LT(apart / largest, 1e-3) << infos[i].name;
+  }
+  EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+TEST_P(OrtDevice, FindsPersonsAsTheHostDoes) {
+  compare_with_host({"person-net", "convert-model person-net", 300, 300, -1, 1});
+}
+
+TEST_P(OrtDevice, FindsFacesAsTheHostDoes) {
+  compare_with_host({"face-net", "fetch-model face-net", 768, 576, 0, 255});
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, OrtDevice, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Primary" : "OfItsOwn"; });
+
+}  // namespace
