@@ -126,22 +126,20 @@ class Networks(unittest.TestCase):
         theirs = reference.opencv_faces(FACE_NET, self.faces())
         self.compare(candidates(FACE_NET, "face-net", .03, self.faces()), theirs, .03, 50)
 
-    def onnxruntime(self, name):
+    def onnxruntime(self):
         onnxruntime = get_onnxruntime()
         if onnxruntime is None:
             self.skipTest(f"onnxruntime {ONNXRUNTIME} cannot be had with pip")
-        if not (ROOT / "pipelines" / "convert-model").exists():
-            self.skipTest("there is no pipelines/convert-model")
-        model = fetched("convert-model", name)
-        self.assertIsNotNone(model, "convert-model failed")
-        return onnxruntime, model
+        return onnxruntime
 
     def test_persons_against_onnxruntime(self):
-        theirs = reference.onnxruntime_persons(*self.onnxruntime("person-net"), self.persons())
+        model = fetched("convert-model", "person-net")
+        self.assertIsNotNone(model, "convert-model failed")
+        theirs = reference.onnxruntime_persons(self.onnxruntime(), model, self.persons())
         self.compare(candidates(PERSON_NET, "person-net", .001, self.persons()), theirs, .001, 300)
 
     def test_faces_against_onnxruntime(self):
-        theirs = reference.onnxruntime_faces(*self.onnxruntime("face-net"), self.faces())
+        theirs = reference.onnxruntime_faces(self.onnxruntime(), FACE_NET, self.faces())
         self.compare(candidates(FACE_NET, "face-net", .03, self.faces()), theirs, .03, 50)
 
 
