@@ -53,7 +53,8 @@ Made first_that_opens(const Choice& choice, const Make& make, std::string& probl
       std::string reason;
       if (Made made = make(row, EngineModel{file, choice.description, choice.threads}, reason))
         return made;
-      reasons += (reasons.empty() ? "" : " ") + reason;
+      if (!reason.empty())
+        reasons += (reasons.empty() ? "" : "; ") + reason;
     }
   }
   if (!any_engine)
@@ -117,8 +118,6 @@ std::unique_ptr<DeviceEngine> open_device_engine(const Choice& choice, int devic
         std::unique_ptr<DeviceEngine> engine;
         if (row.make_device)
           engine = row.make_device(model, device, reason);
-        else
-          reason = "Engine " + std::string(row.name) + " does not run on a GPU.";
         return engine;
       },
       problem);

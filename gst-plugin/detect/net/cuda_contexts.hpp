@@ -3,8 +3,7 @@
 //
 // Work in a device's primary context for a caller in another one. Libraries on the CUDA runtime work in the primary
 // context; GStreamer and applications may have contexts of their own on the same device. Kernels of one context reach
-// memory of another on the same device, and streams of both wait for each other's events; copies by cuMemcpyPeerAsync()
-// between two contexts of one device are not made, though it returns success (seen with driver 580).
+// memory of another on the same device, and streams of both wait for each other's events (seen with driver 580).
 #pragma once
 
 #include <cuda.h>

@@ -38,7 +38,8 @@ class Engine {
   virtual bool run(const tensors::Tensor& input, std::vector<tensors::Tensor>& outputs, std::string& problem) = 0;
 };
 
-/// Runs with tensors in device memory. All calls under the context of the device that it was made for.
+/// Runs with tensors in device memory. Calls are made in a context of the device that it was made for; that of the last
+/// call outlives it.
 class DeviceEngine {
  public:
   virtual ~DeviceEngine() = default;

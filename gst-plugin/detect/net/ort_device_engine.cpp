@@ -271,6 +271,7 @@ std::unique_ptr<DeviceEngine> make_ort_device_engine(const EngineModel& model, i
   const CurrentContext current(stream->driver(), stream->context());
   Ort::SessionOptions options;
   try {
+    (void)ort_env();  // a provider logs in it
     options.AppendExecutionProvider_CUDA_V2(*cuda_options(device, model.memory_limit, stream->stream()));
   } catch (const std::exception& error) {
     problem = no_provider(*library, error);

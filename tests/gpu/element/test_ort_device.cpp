@@ -241,7 +241,7 @@ TEST_P(OrtDevice, DoesNotMakeTheHostWait) {
 
 TEST_P(OrtDevice, ServesCallersThatChangeTheirContext) {
   const ModelFile file(crowd::test::small_onnx());
-  const auto engine = make(file.path);
+  auto engine = make(file.path);
   ASSERT_TRUE(engine);
   std::vector<Tensor> outputs;
   EXPECT_EQ(engine->enqueue(nullptr, outputs).outcome, DeviceOutcome::failed) << "not prepared";
@@ -252,6 +252,7 @@ TEST_P(OrtDevice, ServesCallersThatChangeTheirContext) {
   const Context other(!GetParam());
   const CurrentContext current(*other.driver, other.context);
   EXPECT_THAT(run(*engine, input, nullptr), ElementsAre(positive(input)));
+  engine.reset();  // before the context of its last caller goes
 }
 
 TEST_P(OrtDevice, RefusesModelsThatTakeMoreThanTheyMay) {
