@@ -34,9 +34,11 @@ bool survives(const Frame& frame, std::uint32_t i, float theta) {
 }  // namespace
 
 Outcome Paper::on_cpu(const Job& job) {
-  const auto& [params, frame, scratch, representatives, d_max] = job;
-  const float theta = paper_threshold(params);
-  const bool unused_slots = frame.size() < d_max;
+  const Frame& frame = job.frame;
+  const Scratch& scratch = job.scratch;
+  std::uint32_t* const representatives = job.representatives;
+  const float theta = paper_threshold(job.params);
+  const bool unused_slots = frame.size() < job.d_max;
   std::uint32_t found = 0;
   for (std::uint32_t i = 0; i < frame.size(); ++i) {
     // An unused slot is an empty box with score 0.

@@ -25,7 +25,8 @@ is_short() {
 # needs_met FILE: the elements that it names are here.
 needs_met() {
   local element
-  for element in $(grep -oE '\b(crowd(detect|inject|nms|overlay)|nvh264dec|cuda(down|up)load)\b' "$1" | sort -u); do
+  for element in $(sed 's/people_detector/crowddetect/' "$1" |
+    grep -oE '\b(crowd(detect|inject|nms|overlay)|nvh264dec|cuda(down|up)load)\b' | sort -u); do
     need_element "$element" || return
   done
 }
