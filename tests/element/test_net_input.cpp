@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -319,20 +320,33 @@ TEST(filling, of_a_tile_is_the_whole_batchs_part) {
     }
 }
 
+/// Of the bits of a positive one; of 0x7c00, infinite, what would come after the largest.
+double value_of_half(int bits) {
+  const int exponent = bits >> 10, mantissa = bits & 0x3ff;
+  return exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+}
+
 TEST(filling, in_halves_and_bytes_rounds_to_the_nearest) {
   std::mt19937 random(4);
   for (int i = 0; i < 2000000; i++) {
     const auto bits = static_cast<std::uint32_t>(random());
     float value;
     std::memcpy(&value, &bits, sizeof value);
-    const auto expected = static_cast<_Float16>(value);
-    std::uint16_t expected_bits;
-    std::memcpy(&expected_bits, &expected, sizeof expected_bits);
-    const std::uint16_t got = half_of(value).bits;
-    if (std::isnan(value))
-      ASSERT_TRUE((got & 0x7c00) == 0x7c00 && (got & 0x3ff)) << value;
-    else
-      ASSERT_EQ(got, expected_bits) << value;
+    const int half = half_of(value).bits, magnitude = half & 0x7fff;
+    if (std::isnan(value)) {
+      ASSERT_GT(magnitude, 0x7c00);
+      continue;
+    }
+    ASSERT_EQ(half >> 15, static_cast<int>(bits >> 31)) << value;
+    if (std::abs(value) >= 65536) {
+      ASSERT_EQ(magnitude, 0x7c00) << value;
+      continue;
+    }
+    const auto distance = [value](int to) { return std::abs(value_of_half(to) - std::abs(double{value})); };
+    for (const int other : {std::max(magnitude - 1, 0), std::min(magnitude + 1, 0x7c00)})
+      ASSERT_TRUE(other == magnitude || distance(magnitude) < distance(other) ||
+                  (distance(magnitude) == distance(other) && magnitude % 2 == 0))
+          << value;
   }
   std::uint8_t byte = 0;
   const auto stored = [&byte](float value) {
