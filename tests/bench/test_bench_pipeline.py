@@ -111,7 +111,7 @@ class Bench(unittest.TestCase):
             "bench_pipeline.py --no-gpu --film small=film.mp4 --streams 1,2 --device 'avdec_h264 ! video/x-raw' "))
         self.assertEqual([(r["path"], r["streams"]) for r in written["throughput"]],
                          [("device", 1), ("device", 2), ("host", 1), ("host", 2)])
-        self.assertTrue(all(r["film"] == "small" and isinstance(r["fps"], (int, float)) for r in written["throughput"]))
+        self.assertTrue(all(r["fps"] > 0 and r["film"] == "small" for r in written["throughput"]))
         one, two = (r["frames"] for r in written["throughput"][2:])
         self.assertTrue(one == 48 and 23 <= two <= 46, (one, two))
         flip, = (r for r in written["host_time"] if r["element"] == "videoflip")

@@ -19,6 +19,7 @@ WARM_UP = 8  # frames of a stream in the shorter of two runs
 GUESS = 64  # frames more at first, to find out how many the longer run may have
 MORE = 8  # times more of them if that was too short
 LOOPS = 40  # films one after the other
+TRIES = 10  # runs that take no longer than starting, before that is an error
 LEAST = 4  # frames of a stream in a run that is watched
 SKIPPED = 20  # buffers whose host times do not count
 
@@ -72,13 +73,22 @@ def throughput(film, pipeline, streams, seconds, repeat):
     def run(frames):
         return launch(film.words(pipeline, WARM_UP + frames, streams))
 
+    def taken_by(frames):
+        """Seconds that the frames take beyond starting. A run that takes none tells of other work here: once more."""
+        for _ in range(TRIES):
+            if (taken := run(frames) - start) > 0:
+                return taken
+        raise RuntimeError(f"{frames} frames take no longer than starting: this machine is too busy to measure on")
+
     run(0)
     start = statistics.median(run(0) for _ in range(repeat))
     max_frames, more = film.frames - WARM_UP, GUESS
     while (taken := run(more) - start) < seconds / 4 and more < max_frames:
         more = min(MORE * more, max_frames)
+    if taken <= 0:
+        taken = taken_by(more)
     more = int(min(max(more * seconds / taken, 1), max_frames))
-    rates = [streams * more / (run(more) - start) for _ in range(repeat)]
+    rates = [streams * more / taken_by(more) for _ in range(repeat)]
     return {"streams": streams, "fps": statistics.median(rates), "runs": rates, "frames": streams * more,
             "command": film.command(pipeline, WARM_UP + more)}
 
