@@ -19,6 +19,18 @@ constexpr std::size_t bytes_of(Type type) {
 
 using Dims = std::vector<std::int64_t>;
 
+/// Of dims that are all known.
+inline std::size_t elements_of(const Dims& dims) {
+  std::size_t elements = 1;
+  for (const std::int64_t size : dims)
+    elements *= static_cast<std::size_t>(size);
+  return elements;
+}
+
+inline std::size_t bytes_of(const Dims& dims, Type type) {
+  return elements_of(dims) * bytes_of(type);
+}
+
 /// A dimension that a description or a model leaves open.
 inline constexpr std::int64_t any_size = -1;
 

@@ -44,13 +44,6 @@ const Row rows[] = {
     {"blazeface", 256, 256, {{"blazeface-out-boxes", {-1, 896, 16}}, {"blazeface-out-scores", {-1, 896, 1}}}},
 };
 
-std::size_t elements_of(const Dims& dims) {
-  std::size_t elements = 1;
-  for (const std::int64_t size : dims)
-    elements *= static_cast<std::size_t>(size);
-  return elements;
-}
-
 /// Whether element `e` of the output is a score, by the layout's definition.
 bool is_score(const std::string& id, const Dims& dims, std::size_t e) {
   const auto last = static_cast<std::size_t>(dims.back());

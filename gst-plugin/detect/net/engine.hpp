@@ -57,8 +57,7 @@ class DeviceEngine {
 
 /// A row of the table of engines.
 struct EngineRow {
-  const char* name;         ///< value of crowddetect's property `engine`
-  const char* description;  ///< for gst-inspect-1.0
+  const char* name;  ///< value of crowddetect's property `engine`
   /// Null with the reason and remedy: a library that is missing or too old, a model that it cannot read.
   std::unique_ptr<Engine> (*make)(const EngineModel& model, std::string& problem);
   /// The same on a device; null function where the engine has none.

@@ -108,10 +108,7 @@ tensors::Dims batch_dims(const tensors::Input& input, const TilePlan& plan) {
 }
 
 std::size_t batch_bytes(const tensors::Input& input, const TilePlan& plan) {
-  std::size_t bytes = tensors::bytes_of(input.tensor.type);
-  for (const std::int64_t dim : batch_dims(input, plan))
-    bytes *= static_cast<std::size_t>(dim);
-  return bytes;
+  return tensors::bytes_of(batch_dims(input, plan), input.tensor.type);
 }
 
 }  // namespace crowd::net

@@ -235,11 +235,7 @@ std::unique_ptr<Engine> make_opencv(const EngineModel& model, std::string& probl
 }  // namespace
 
 EngineRow opencv_row() {
-  return {.name = "opencv",
-          .description = "OpenCV " CV_VERSION " dnn: .onnx, and .pb of TensorFlow SSDs, on the CPU",
-          .make = make_opencv,
-          .make_device = nullptr,
-          .reads = opencv_reads};
+  return {.name = "opencv", .make = make_opencv, .make_device = nullptr, .reads = opencv_reads};
 }
 
 }  // namespace crowd::net

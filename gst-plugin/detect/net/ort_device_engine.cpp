@@ -121,7 +121,7 @@ DeviceReport OrtDeviceEngine::report_of(const std::exception& error) const {
 }
 
 Ort::Value OrtDeviceEngine::tensor_at(std::byte* data, const Dims& dims, tensors::Type type) const {
-  return Ort::Value::CreateTensor(memory_, data, elements_of(dims) * tensors::bytes_of(type), dims.data(), dims.size(),
+  return Ort::Value::CreateTensor(memory_, data, tensors::bytes_of(dims, type), dims.data(), dims.size(),
                                   ort_type(type));
 }
 
@@ -147,8 +147,8 @@ DeviceReport OrtDeviceEngine::allocate(const Dims& part, std::size_t parts) {
   for (std::size_t i = 0; i < infos_.size() && report.outcome == DeviceOutcome::done; i++) {
     Dims dims = infos_[i].dims;
     dims[0] = part[0];
-    report = outputs_[i].allocate(stream_->driver(), stream_->context(),
-                                  parts * elements_of(dims) * tensors::bytes_of(infos_[i].type));
+    report =
+        outputs_[i].allocate(stream_->driver(), stream_->context(), parts * tensors::bytes_of(dims, infos_[i].type));
   }
   return report;
 }
@@ -161,7 +161,7 @@ void OrtDeviceEngine::bind(const Dims& part, std::size_t parts) {
     for (std::size_t j = 0; j < infos_.size(); j++) {
       Dims dims = infos_[j].dims;
       dims[0] = part[0];
-      const std::size_t bytes = elements_of(dims) * tensors::bytes_of(infos_[j].type);
+      const std::size_t bytes = tensors::bytes_of(dims, infos_[j].type);
       binding.BindOutput(infos_[j].name.c_str(), tensor_at(outputs_[j].data() + i * bytes, dims, infos_[j].type));
     }
   }

@@ -123,7 +123,7 @@ void OrtHostEngine::append(const std::vector<Ort::Value>& values, std::int64_t b
     Dims dims = infos_[i].dims;
     dims[0] = batch;
     const auto* data = static_cast<const std::byte*>(values[i].GetTensorRawData());
-    stored_[i].insert(stored_[i].end(), data, data + elements_of(dims) * tensors::bytes_of(infos_[i].type));
+    stored_[i].insert(stored_[i].end(), data, data + tensors::bytes_of(dims, infos_[i].type));
   }
 }
 
@@ -202,11 +202,7 @@ EngineRow onnxruntime_row() {
 #else
   constexpr decltype(EngineRow::make_device) make_device = nullptr;
 #endif
-  return {.name = "onnxruntime",
-          .description = "ONNX Runtime, where it is installed: .onnx and .ort, on the CPU and on CUDA devices",
-          .make = make_host,
-          .make_device = make_device,
-          .reads = reads};
+  return {.name = "onnxruntime", .make = make_host, .make_device = make_device, .reads = reads};
 }
 
 }  // namespace crowd::net

@@ -73,13 +73,6 @@ ONNXTensorElementDataType ort_type(Type type) {
                                  : ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8;
 }
 
-std::size_t elements_of(const Dims& dims) {
-  std::size_t elements = 1;
-  for (const std::int64_t size : dims)
-    elements *= static_cast<std::size_t>(size);
-  return elements;
-}
-
 std::string text_of(const Dims& dims) {
   std::string text;
   for (const std::int64_t size : dims)
@@ -173,7 +166,7 @@ bool OrtModel::read_outputs(const std::vector<TensorInfo>& described, std::strin
 }
 
 std::size_t OrtModel::input_bytes(const Dims& dims) const {
-  return elements_of(dims) * tensors::bytes_of(input_.type);
+  return tensors::bytes_of(dims, input_.type);
 }
 
 bool OrtModel::open_dims() {

@@ -74,9 +74,6 @@ class OrtModel {
 
 ONNXTensorElementDataType ort_type(tensors::Type type);
 
-/// Elements of a tensor without open dimensions.
-std::size_t elements_of(const tensors::Dims& dims);
-
 /// "1x3x300x300", with ? for any_size.
 std::string text_of(const tensors::Dims& dims);
 
