@@ -7,6 +7,8 @@
 #include <opencv2/core.hpp>
 #include <string>
 
+#include "base/datafiles.hpp"
+
 namespace crowd {
 
 namespace {
@@ -15,12 +17,9 @@ namespace {
 std::string default_cascade(DetectorKind detector) {
   const char* file = detector == DETECTOR_FACE_LBP ? "opencv4/lbpcascades/lbpcascade_frontalface.xml"
                                                    : "opencv4/haarcascades/haarcascade_frontalface_default.xml";
-  for (const gchar* const* dir = g_get_system_data_dirs(); *dir; dir++) {
-    const auto path = std::filesystem::path(*dir) / file;
-    std::error_code ignored;
-    if (std::filesystem::exists(path, ignored))
+  for (const std::filesystem::path& path : system_data_folders(file))
+    if (is_file(path))
       return path.string();
-  }
   return (std::filesystem::path("/usr/share") / file).string();
 }
 
@@ -28,8 +27,7 @@ std::string default_cascade(DetectorKind detector) {
 
 std::unique_ptr<WindowFinder> load_cascade(GstElement* element, const Model& model) {
   const std::string path = model.cascade.empty() ? default_cascade(model.detector) : model.cascade;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) {
+  if (!is_file(path)) {
     GST_ELEMENT_ERROR(
         element, RESOURCE, NOT_FOUND,
         ("No cascade file at %s. Install OpenCV's models (apt-get install opencv-data) or set the property "

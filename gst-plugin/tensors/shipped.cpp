@@ -3,14 +3,14 @@
 
 #include "tensors/shipped.hpp"
 
-#include <glib.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <vector>
 
+#include "base/datafiles.hpp"
 #include "tensors/textfile.hpp"
 
 #ifndef CROWD_LAYOUTS_DIR
@@ -27,16 +27,9 @@ std::vector<std::filesystem::path> folders() {
   std::vector<std::filesystem::path> found;
   if (const char* own = std::getenv("GST_CROWD_LAYOUTS"); own && *own)
     found.emplace_back(own);
-  found.push_back(std::filesystem::path(g_get_user_data_dir()) / below_data);
-  for (const char* const* folder = g_get_system_data_dirs(); *folder; folder++)
-    found.push_back(std::filesystem::path(*folder) / below_data);
+  std::ranges::copy(data_folders(below_data), std::back_inserter(found));
   found.emplace_back(CROWD_LAYOUTS_DIR);
   return found;
-}
-
-bool is_file(const std::filesystem::path& path) {
-  std::error_code error;
-  return std::filesystem::is_regular_file(path, error);
 }
 
 /// Of the descriptions in all folders.

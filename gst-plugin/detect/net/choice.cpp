@@ -3,20 +3,16 @@
 
 #include "detect/net/choice.hpp"
 
-#include <glib.h>
-
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
+#include "base/datafiles.hpp"
 #include "tensors/shipped.hpp"
 
 namespace crowd::net {
 
 namespace {
-
-bool is_file(const std::filesystem::path& path) {
-  std::error_code ignored;
-  return std::filesystem::is_regular_file(path, ignored);
-}
 
 std::vector<std::filesystem::path> folders() {
   const std::filesystem::path inside = std::filesystem::path("gst-crowd") / "models";
@@ -24,9 +20,7 @@ std::vector<std::filesystem::path> folders() {
   if (const gchar* cache = g_getenv("CROWD_CACHE"))  // where fetch-model then puts them
     all.push_back(std::filesystem::path(cache) / "models");
   all.push_back(g_get_user_cache_dir() / inside);
-  all.push_back(g_get_user_data_dir() / inside);
-  for (const gchar* const* folder = g_get_system_data_dirs(); *folder; folder++)
-    all.push_back(*folder / inside);
+  std::ranges::copy(data_folders(inside), std::back_inserter(all));
   return all;
 }
 
@@ -124,17 +118,18 @@ std::unique_ptr<DeviceEngine> open_device_engine(const Choice& choice, int devic
 }
 
 std::string device_problem(const Choice& choice) {
-  for (const EngineRow& row : engines())
-    if (row.make_device && (choice.engine.empty() || choice.engine == row.name))
-      for (const std::string& file : choice.files)
-        if (row.reads(file))
-          return {};
+  const auto runs_there = [](const EngineRow& row) { return row.make_device != nullptr; };
+  const auto may_run = [&](const EngineRow& row) {
+    return runs_there(row) && (choice.engine.empty() || choice.engine == row.name) &&
+           std::ranges::any_of(choice.files, row.reads);
+  };
+  if (std::ranges::any_of(engines(), may_run))
+    return {};
   const std::string remedy =
       " Put cudadownload before crowddetect to search on the CPU, or use an ONNX model with engine=onnxruntime";
-  for (const EngineRow& row : engines())
-    if (row.make_device)
-      return "These frames are in CUDA memory, where only ONNX models are run." + remedy +
-             " (gst-crowd-convert-model makes one of the person network).";
+  if (std::ranges::any_of(engines(), runs_there))
+    return "These frames are in CUDA memory, where only ONNX models are run." + remedy +
+           " (gst-crowd-convert-model makes one of the person network).";
   return "These frames are in CUDA memory, and this build has no engine that runs networks there." + remedy +
          ", in a build with CUDA and ONNX Runtime.";
 }
