@@ -13,6 +13,7 @@
 #include "base/confidence.hpp"
 #include "base/deviceoutcome.hpp"
 #include "base/memorypool.hpp"
+#include "base/shownpart.hpp"
 #include "detect/detectsettings.hpp"
 #include "tensors/decoder.hpp"
 
@@ -38,8 +39,7 @@ class Detector {
 
   /** Appends the candidates of a frame in system memory to `boxes`, raw, in an order that does not depend on threads.
    * Empty, or why this frame was not searched; boxes are then void. */
-  virtual std::string find(GstBuffer* buffer, const GstVideoInfo& info, const PerFrame& settings,
-                           std::vector<RawBox>& boxes) = 0;
+  std::string find(GstBuffer* buffer, const GstVideoInfo& info, const PerFrame& settings, std::vector<RawBox>& boxes);
 
   /** Leaves the candidates of a frame in CUDA memory, a GstCrowdBoxesMeta's memory with room for max_candidates, in
    * `candidates`, in order of the frame's stream. The host does not wait. */
@@ -49,6 +49,11 @@ class Detector {
   /** Names of classes; may be null. Valid as long as the detector. */
   virtual GPtrArray* labels() const = 0;
   virtual Calibration calibration() const = 0;
+
+ private:
+  /** find() in the part of a mapped frame that is shown. */
+  virtual std::string search(const GstVideoFrame& frame, const ShownPart& part, const PerFrame& settings,
+                             std::vector<RawBox>& boxes) = 0;
 };
 
 /** Names of classes as GstCrowdBoxesMeta has them. */

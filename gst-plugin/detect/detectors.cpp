@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+#include "base/mappedframe.hpp"
 #include "detect/detector.hpp"
 #include "detect/netdetector.hpp"
 #include "detect/windowdetector.hpp"
@@ -12,6 +13,15 @@ Labels labels_of(const std::vector<std::string>& names) {
   for (const std::string& name : names)
     g_ptr_array_add(labels.get(), g_strdup(name.c_str()));
   return labels;
+}
+
+std::string Detector::find(GstBuffer* buffer, const GstVideoInfo& info, const PerFrame& settings,
+                           std::vector<RawBox>& boxes) {
+  const MappedFrame frame(buffer, info, GST_MAP_READ);
+  if (!frame)
+    return mapping_problem(buffer, info);
+  const auto part = shown_part(*frame, info);
+  return part ? search(*frame, *part, settings, boxes) : part_is_missing;
 }
 
 std::unique_ptr<Detector> make_detector(GstElement* element, const Model& model) {

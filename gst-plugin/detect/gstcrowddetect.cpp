@@ -79,7 +79,7 @@
  *   crowddetect detector=person-net tiles=3x3 score-threshold=0.2 ! \
  *   crowdnms metric=ios iou-threshold=0.6 ! crowdoverlay ! videoconvert ! autovideosink
  * ]|
- * The same with the person network, which also finds those who are far away, cut off or covered in part.
+ * The same with the person network, which also finds people far away, cut off or covered in part.
  */
 
 #include "detect/gstcrowddetect.h"

@@ -7,8 +7,6 @@
 #include <charconv>
 #include <sstream>
 
-#include "base/mappedframe.hpp"
-#include "base/shownpart.hpp"
 #include "detect/net/choice.hpp"
 #include "detect/net/devicenetwork.hpp"
 #include "detect/net/network.hpp"
@@ -32,14 +30,9 @@ class NetDetector final : public Detector {
   std::string open(const GstVideoInfo& info, bool on_device, const PerFrame& settings) override;
 
   std::string vain_because(const GstVideoInfo& info, const PerFrame& settings) override {
-    std::string problem;
-    if (!net::plan_tiles(size_of(info), settings.tiles, choice_.description.input, problem))
-      return "Nothing can be found: " + problem + ".";
-    return {};
+    const std::string problem = net::tiles_problem(size_of(info), settings.tiles);
+    return problem.empty() ? problem : "Nothing can be found: " + problem + ".";
   }
-
-  std::string find(GstBuffer* buffer, const GstVideoInfo& info, const PerFrame& settings,
-                   std::vector<RawBox>& boxes) override;
 
   DeviceReport find_on_device(GstBuffer* buffer, const GstVideoInfo& info, const PerFrame& settings,
                               MemoryRef& candidates) override {
@@ -56,6 +49,9 @@ class NetDetector final : public Detector {
   }
 
  private:
+  std::string search(const GstVideoFrame& frame, const ShownPart& part, const PerFrame& settings,
+                     std::vector<RawBox>& boxes) override;
+
   net::Choice choice_;
   Labels labels_;
   std::vector<std::uint32_t> classes_;
@@ -79,18 +75,11 @@ std::string NetDetector::open(const GstVideoInfo& info, bool on_device, const Pe
   return on_host_->prepare(size_of(info), settings.tiles);
 }
 
-std::string NetDetector::find(GstBuffer* buffer, const GstVideoInfo& info, const PerFrame& settings,
-                              std::vector<RawBox>& boxes) {
-  const MappedFrame frame(buffer, info, GST_MAP_READ);
-  if (!frame)
-    return mapping_problem(buffer, info);
-  const auto part = shown_part(*frame, info);
-  if (!part)
-    return part_is_missing;
-  if (std::string problem = on_host_->prepare(size_of(info), settings.tiles); !problem.empty())
+std::string NetDetector::search(const GstVideoFrame& frame, const ShownPart& part, const PerFrame& settings,
+                                std::vector<RawBox>& boxes) {
+  if (std::string problem = on_host_->prepare({part.width, part.height}, settings.tiles); !problem.empty())
     return problem;
-  return on_host_->find(net::picture_of(*frame, *part), {static_cast<float>(settings.score_threshold), classes_},
-                        boxes);
+  return on_host_->find(net::picture_of(frame, part), {static_cast<float>(settings.score_threshold), classes_}, boxes);
 }
 
 void let_through(std::vector<std::uint32_t>& classes, unsigned id) {

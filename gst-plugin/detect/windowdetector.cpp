@@ -5,8 +5,6 @@
 
 #include <opencv2/core.hpp>
 
-#include "base/mappedframe.hpp"
-#include "base/shownpart.hpp"
 #include "detect/calibrations.hpp"
 #include "detect/cascade.hpp"
 #include "detect/devicepeople.hpp"
@@ -35,9 +33,6 @@ class WindowDetector : public Detector {
     return size_range_problem(*finder_, {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)}, settings.search);
   }
 
-  std::string find(GstBuffer* buffer, const GstVideoInfo& info, const PerFrame& settings,
-                   std::vector<RawBox>& boxes) override;
-
   DeviceReport find_on_device(GstBuffer*, const GstVideoInfo&, const PerFrame&, MemoryRef&) override {
     return {DeviceOutcome::failed, "a cascade does not search CUDA memory"};
   }
@@ -50,6 +45,9 @@ class WindowDetector : public Detector {
   }
 
  private:
+  std::string search(const GstVideoFrame& frame, const ShownPart& part, const PerFrame& settings,
+                     std::vector<RawBox>& boxes) override;
+
   std::unique_ptr<WindowFinder> finder_;
   Calibration calibration_;
   Labels labels_;
@@ -57,18 +55,12 @@ class WindowDetector : public Detector {
   std::vector<Window> windows_;
 };
 
-std::string WindowDetector::find(GstBuffer* buffer, const GstVideoInfo& info, const PerFrame& settings,
-                                 std::vector<RawBox>& boxes) {
-  const MappedFrame frame(buffer, info, GST_MAP_READ);
-  if (!frame)
-    return mapping_problem(buffer, info);
-  const auto part = shown_part(*frame, info);
-  if (!part)
-    return part_is_missing;
+std::string WindowDetector::search(const GstVideoFrame& frame, const ShownPart& part, const PerFrame& settings,
+                                   std::vector<RawBox>& boxes) {
   try {
-    const cv::Mat luma = luma_of(*frame, grey_);
+    const cv::Mat luma = luma_of(frame, grey_);
     // A matrix of its own: of a part of another one OpenCV's filters would look at the pixels beside it.
-    const cv::Mat shown(part->height, part->width, CV_8UC1, const_cast<uchar*>(luma.ptr(part->y, part->x)), luma.step);
+    const cv::Mat shown(part.height, part.width, CV_8UC1, const_cast<uchar*>(luma.ptr(part.y, part.x)), luma.step);
     finder_->find(shown, settings.search, windows_);
   } catch (const cv::Exception& exception) {
     return exception.err;

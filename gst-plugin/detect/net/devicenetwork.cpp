@@ -101,12 +101,9 @@ DeviceReport CudaNetwork::prepare(Size picture, const Settings& settings) {
   if (report = engine_->prepare(static_cast<int>(batch), plan_.input.width, plan_.input.height, outputs);
       report.outcome != DeviceOutcome::done)
     return report;
-  std::vector<tensors::Placement> placements;
-  for (const Crop& crop : plan_.crops)
-    placements.push_back(crop.place);
   if (report = upload<Crop>(crops_, plan_.crops); report.outcome != DeviceOutcome::done)
     return report;
-  if (report = upload<tensors::Placement>(placements_, placements); report.outcome != DeviceOutcome::done)
+  if (report = upload<tensors::Placement>(placements_, plan_.placements()); report.outcome != DeviceOutcome::done)
     return report;
   if (report = upload<std::uint32_t>(classes_, settings.classes); report.outcome != DeviceOutcome::done)
     return report;

@@ -24,9 +24,7 @@ std::string Network::prepare(Size picture, const TileGrid& grid) {
   picture_ = picture;
   grid_ = grid;
   plan_ = std::move(*plan);
-  placements_.clear();
-  for (const Crop& crop : plan_.crops)
-    placements_.push_back(crop.place);
+  placements_ = plan_.placements();
   batch_.resize(batch_bytes(description_.input, plan_));
   return {};
 }

@@ -75,20 +75,30 @@ std::string tiles_to_string(const TileGrid& grid) {
   return std::to_string(grid.columns) + "x" + std::to_string(grid.rows);
 }
 
+std::vector<tensors::Placement> TilePlan::placements() const {
+  std::vector<tensors::Placement> all;
+  for (const Crop& crop : crops)
+    all.push_back(crop.place);
+  return all;
+}
+
+std::string tiles_problem(Size picture, const TileGrid& grid) {
+  if (grid.columns < 1 || grid.rows < 1)
+    return "tiles is not COLUMNSxROWS of 1 to " + std::to_string(max_tiles) + " each; set it to, say, 3x3";
+  if (tile_side(picture.width, grid.columns, grid.overlap) < min_tile_side ||
+      tile_side(picture.height, grid.rows, grid.overlap) < min_tile_side)
+    return "a frame of " + std::to_string(picture.width) + "x" + std::to_string(picture.height) + " in " +
+           tiles_to_string(grid) + " tiles leaves less than " + std::to_string(min_tile_side) +
+           " pixels a side; set tiles=1x1 or use larger frames";
+  return {};
+}
+
 std::optional<TilePlan> plan_tiles(Size picture, const TileGrid& grid, const tensors::Input& input,
                                    std::string& problem) {
-  if (grid.columns < 1 || grid.rows < 1) {
-    problem = "tiles is not COLUMNSxROWS of 1 to " + std::to_string(max_tiles) + " each; set it to, say, 3x3";
+  if (problem = tiles_problem(picture, grid); !problem.empty())
     return std::nullopt;
-  }
   const double width = tile_side(picture.width, grid.columns, grid.overlap);
   const double height = tile_side(picture.height, grid.rows, grid.overlap);
-  if (width < min_tile_side || height < min_tile_side) {
-    problem = "a frame of " + std::to_string(picture.width) + "x" + std::to_string(picture.height) + " in " +
-              tiles_to_string(grid) + " tiles leaves less than " + std::to_string(min_tile_side) +
-              " pixels a side; set tiles=1x1 or use larger frames";
-    return std::nullopt;
-  }
   TilePlan plan;
   plan.input = input_size(input, width, height);
   for (int row = 0; row < grid.rows; row++)

@@ -35,7 +35,12 @@ struct Size {
 struct TilePlan {
   Size input;               ///< of the network
   std::vector<Crop> crops;  ///< tiles row by row, then the whole picture where there is more than one tile
+
+  std::vector<tensors::Placement> placements() const;  ///< of the crops
 };
+
+/// Why a picture has no such tiles, and what helps; empty if it has.
+std::string tiles_problem(Size picture, const TileGrid& grid);
 
 /// How a picture is searched. Nothing, with the reason and remedy, where there is no grid, or its
 /// tiles are below min_tile_side.
