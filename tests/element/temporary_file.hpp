@@ -23,10 +23,10 @@ inline std::string temporary_path(const std::string& ending = "") {
   return testing::TempDir() + "crowd-" + std::to_string(getpid()) + '-' + test + ending;
 }
 
-/// A file that is gone after the test.
+/// A file that is gone after the test. Those of one test have endings of their own.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& text = "") : path(temporary_path()) {
+  explicit TemporaryFile(const std::string& text = "", const std::string& ending = "") : path(temporary_path(ending)) {
     std::ofstream(path, std::ios::binary) << text;
   }
   ~TemporaryFile() {

@@ -21,23 +21,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// Files with the endings that the element tells models and descriptions by.
-class NamedFile {
- public:
-  NamedFile(const std::string& ending, const std::string& bytes) : path(temporary_path(ending)) {
-    std::ofstream(path, std::ios::binary) << bytes;
-  }
-  ~NamedFile() {
-    std::remove(path.c_str());
-  }
-  NamedFile(const NamedFile&) = delete;
-  NamedFile& operator=(const NamedFile&) = delete;
-  const std::string path;
-};
-
 struct Files {
-  NamedFile model{".onnx", tiny_model()};
-  NamedFile description{".onnx.modelinfo", tiny_description()};
+  TemporaryFile model{tiny_model(), ".onnx"};
+  TemporaryFile description{tiny_description(), ".onnx.modelinfo"};
   std::string properties() const {
     return "detector=network engine=opencv model=" + model.path + " ";
   }
@@ -151,7 +137,7 @@ TEST(crowddetect_network, takes_other_tiles_while_it_runs) {
 
 TEST(crowddetect_network, undoes_the_letterbox) {
   const Files files;
-  const NamedFile description(".modelinfo", "");
+  const TemporaryFile description("", ".modelinfo");
   std::string text = tiny_description();
   text.replace(text.find("stretch"), 7, "letterbox");
   std::ofstream(description.path) << text;
@@ -186,8 +172,8 @@ TEST(crowddetect_network, searches_every_nth_frame) {
 }
 
 TEST(crowddetect_network, hands_on_numbers_that_are_none_for_crowdnms_to_count) {
-  const NamedFile model(".onnx", tiny_model(std::numeric_limits<float>::quiet_NaN()));
-  const NamedFile description(".onnx.modelinfo", tiny_description());
+  const TemporaryFile model(tiny_model(std::numeric_limits<float>::quiet_NaN()), ".onnx");
+  const TemporaryFile description(tiny_description(), ".onnx.modelinfo");
   const Ref<GstHarness> harness(gst_harness_new_parse(
       ("crowddetect name=d detector=network engine=opencv model=" + model.path + " ! crowdnms name=n").c_str()));
   gst_harness_set_src_caps_str(harness.get(), square.c_str());
@@ -240,10 +226,10 @@ class crowddetect_network_mistakes : public testing::TestWithParam<Mistake> {};
 
 TEST_P(crowddetect_network_mistakes, are_told_before_the_first_frame) {
   const Mistake& mistake = GetParam();
-  const NamedFile model(".onnx", mistake.model);
-  std::optional<NamedFile> description;
+  const TemporaryFile model(mistake.model, ".onnx");
+  std::optional<TemporaryFile> description;
   if (!mistake.description.empty())
-    description.emplace(".onnx.modelinfo", mistake.description);
+    description.emplace(mistake.description, ".onnx.modelinfo");
   std::string properties = mistake.properties;
   if (const auto at = properties.find("MODEL"); at != std::string::npos)
     properties.replace(at, 5, model.path);

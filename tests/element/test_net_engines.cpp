@@ -7,10 +7,10 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "detect/net/engine.hpp"
+#include "engine_runs.hpp"
 #include "small_models.hpp"
 #include "temporary_file.hpp"
 
@@ -21,36 +21,20 @@ using crowd::net::EngineModel;
 using crowd::tensors::Dims;
 using crowd::tensors::Tensor;
 using crowd::tensors::TensorInfo;
+using crowd::test::engine_row;
+using crowd::test::noise;
+using crowd::test::run;
 using crowd::test::small_onnx;
 using crowd::test::small_ssd;
+using crowd::test::TemporaryFile;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// A model's file with an ending, gone after the test.
-class ModelFile {
- public:
-  ModelFile(const std::string& ending, const std::string& bytes) : path(crowd::test::temporary_path(ending)) {
-    std::ofstream(path, std::ios::binary) << bytes;
-  }
-  ~ModelFile() {
-    std::filesystem::remove_all(path);
-  }
-  ModelFile(const ModelFile&) = delete;
-  ModelFile& operator=(const ModelFile&) = delete;
-
-  const std::string path;
-};
-
 std::unique_ptr<Engine> make(const std::string& path, std::string& problem, bool planar = true) {
   EngineModel model{.path = path, .description = {}};
   model.description.input.planar = planar;
-  for (const crowd::net::EngineRow& row : crowd::net::engines()) {
-    if (row.name == std::string("opencv"))
-      return row.make(model, problem);
-  }
-  problem = "no such engine";
-  return nullptr;
+  return engine_row("opencv").make(model, problem);
 }
 
 std::string refusal(const std::string& path) {
@@ -59,32 +43,7 @@ std::string refusal(const std::string& path) {
 }
 
 std::string refusal_of(const std::string& ending, const std::string& bytes) {
-  return refusal(ModelFile(ending, bytes).path);
-}
-
-std::vector<float> noise(std::size_t values, float low, float high) {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> range(low, high);
-  std::vector<float> result(values);
-  for (float& value : result)
-    value = range(random);
-  return result;
-}
-
-/// What all outputs hold, one after the other.
-std::vector<std::vector<float>> run(Engine& engine, const std::vector<float>& input, const Dims& dims) {
-  std::string problem;
-  std::vector<Tensor> outputs;
-  EXPECT_TRUE(engine.run({.dims = dims, .data = input.data()}, outputs, problem)) << problem;
-  std::vector<std::vector<float>> result;
-  for (const Tensor& output : outputs) {
-    std::int64_t values = 1;
-    for (const std::int64_t size : output.dims)
-      values *= size;
-    const auto* const data = static_cast<const float*>(output.data);
-    result.emplace_back(data, data + values);
-  }
-  return result;
+  return refusal(TemporaryFile(bytes, ending).path);
 }
 
 TEST(Engines, HaveNamesAndReadTheirFiles) {
@@ -98,7 +57,7 @@ TEST(Engines, HaveNamesAndReadTheirFiles) {
 TEST(Engines, RefuseFilesThatAreNotThereOrNotReadable) {
   EXPECT_THAT(refusal("/nothing/there.onnx"), AllOf(HasSubstr("/nothing/there.onnx"), HasSubstr("fetch-model")));
   EXPECT_THAT(refusal("/nothing/there"), HasSubstr(".onnx and .pb"));
-  const ModelFile folder(".onnx", "");
+  const TemporaryFile folder("", ".onnx");
   std::filesystem::remove(folder.path);
   std::filesystem::create_directory(folder.path);
   EXPECT_THAT(refusal(folder.path), HasSubstr("no such file"));
@@ -154,7 +113,7 @@ TEST(Engines, RefuseWhatOpenCvWouldNotRun) {
 }
 
 TEST(Engines, RefuseInputsThatAreTooLarge) {
-  const ModelFile file(".onnx", small_onnx());
+  const TemporaryFile file(small_onnx(), ".onnx");
   std::string problem;
   const auto engine = make(file.path, problem);
   ASSERT_TRUE(engine) << problem;
@@ -166,7 +125,7 @@ TEST(Engines, RefuseInputsThatAreTooLarge) {
 }
 
 TEST(Engines, RunAsPrepared) {
-  const ModelFile file(".onnx", small_onnx());
+  const TemporaryFile file(small_onnx(), ".onnx");
   std::string problem;
   const auto engine = make(file.path, problem);
   ASSERT_TRUE(engine) << problem;
@@ -190,7 +149,7 @@ TEST(Engines, RunAsPrepared) {
 /// Anchors of TensorFlow's order: by row, column and anchor of the cell.
 TEST(Engines, GatherTheLayersOfAnSsd) {
   constexpr int anchors = 3, width = 4, height = 2;
-  const ModelFile file(".pb", small_ssd(anchors));
+  const TemporaryFile file(small_ssd(anchors), ".pb");
   for (const bool planar : {true, false}) {
     std::string problem;
     const auto engine = make(file.path, problem, planar);

@@ -7,12 +7,10 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <random>
 
 #include "detect/net/engine.hpp"
 #include "detect/net/ort_library.hpp"
+#include "engine_runs.hpp"
 #include "small_models.hpp"
 #include "temporary_file.hpp"
 
@@ -20,12 +18,16 @@ namespace {
 
 using crowd::net::Engine;
 using crowd::net::EngineModel;
-using crowd::net::EngineRow;
 using crowd::tensors::Dims;
+using crowd::tensors::elements_of;
 using crowd::tensors::Tensor;
 using crowd::tensors::TensorInfo;
 using crowd::tensors::Type;
+using crowd::test::engine_row;
+using crowd::test::noise;
+using crowd::test::run;
 using crowd::test::small_onnx;
+using crowd::test::TemporaryFile;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -50,7 +52,7 @@ TEST(OrtLibrary, ThatIsTooOldIsToldWithItsVersion) {
 TEST(OrtLibrary, ThatIsSomethingElseIsTold) {
   EXPECT_THAT(refusal_of_libraries({FAKE_NULL}), HasSubstr("is not ONNX Runtime"));
   EXPECT_THAT(refusal_of_libraries({FAKE_OTHER}), HasSubstr("is not ONNX Runtime"));
-  const crowd::test::TemporaryFile text("no library");
+  const TemporaryFile text("no library");
   EXPECT_THAT(refusal_of_libraries({text.path}), AllOf(HasSubstr("cannot be loaded"), HasSubstr("LD_LIBRARY_PATH")));
 }
 
@@ -72,73 +74,21 @@ class OrtEngines : public testing::Test {
     ASSERT_TRUE(library_) << problem;
   }
 
-  static const EngineRow& row(const std::string& name) {
-    for (const EngineRow& row : crowd::net::engines()) {
-      if (row.name == name)
-        return row;
-    }
-    throw std::invalid_argument("no such engine");
-  }
-
   const crowd::net::OrtLibrary* library_ = nullptr;
-};
-
-/// A model's file, gone after the test.
-class ModelFile {
- public:
-  explicit ModelFile(const std::string& bytes) : path(crowd::test::temporary_path(".onnx")) {
-    std::ofstream(path, std::ios::binary) << bytes;
-  }
-  ~ModelFile() {
-    std::filesystem::remove(path);
-  }
-  ModelFile(const ModelFile&) = delete;
-  ModelFile& operator=(const ModelFile&) = delete;
-
-  const std::string path;
 };
 
 EngineModel model_at(const std::string& path) {
   return {.path = path, .description = {}, .threads = 2};
 }
 
-std::vector<float> noise(std::size_t values, float low, float high) {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> range(low, high);
-  std::vector<float> result(values);
-  for (float& value : result)
-    value = range(random);
-  return result;
-}
-
-std::size_t elements_of(const Dims& dims) {
-  std::size_t elements = 1;
-  for (const std::int64_t size : dims)
-    elements *= static_cast<std::size_t>(size);
-  return elements;
-}
-
-std::vector<std::vector<float>> run(Engine& engine, const std::vector<float>& input, const Dims& dims) {
-  std::string problem;
-  std::vector<Tensor> outputs;
-  EXPECT_EQ(input.size(), elements_of(dims));
-  EXPECT_TRUE(engine.run({.dims = dims, .data = input.data()}, outputs, problem)) << problem;
-  std::vector<std::vector<float>> result;
-  for (const Tensor& output : outputs) {
-    const auto* const data = static_cast<const float*>(output.data);
-    result.emplace_back(data, data + elements_of(output.dims));
-  }
-  return result;
-}
-
 class OrtModels : public OrtEngines {
  protected:
   std::string refusal(const EngineModel& model) {
     std::string problem;
-    return row("onnxruntime").make(model, problem) ? "none" : problem;
+    return engine_row("onnxruntime").make(model, problem) ? "none" : problem;
   }
   std::string refusal_of(const std::string& bytes) {
-    return refusal(model_at(ModelFile(bytes).path));
+    return refusal(model_at(TemporaryFile(bytes, ".onnx").path));
   }
 };
 
@@ -147,7 +97,7 @@ TEST_F(OrtModels, WithoutCudaAreToldSo) {
   if (crowd::net::ort_has_cuda(*library_, problem))
     GTEST_SKIP() << "this library has CUDA";
   EXPECT_THAT(problem, AllOf(HasSubstr(library_->version), HasSubstr("without CUDA"), HasSubstr("cudadownload")));
-  if (const auto make_device = row("onnxruntime").make_device; make_device) {
+  if (const auto make_device = engine_row("onnxruntime").make_device; make_device) {
     EXPECT_FALSE(make_device(model_at("model.onnx"), 0, problem));
     EXPECT_THAT(problem, HasSubstr("without CUDA"));
   }
@@ -167,7 +117,7 @@ TEST_F(OrtModels, OfOtherInputsThanDescribedAreRefused) {
   EXPECT_THAT(refusal_of(small_onnx({.op = "Add", .inputs = 2})), HasSubstr("2 inputs"));
   EXPECT_THAT(refusal_of(small_onnx({.op = "Identity", .element_type = 7, .output_type = 7})),
               HasSubstr("no tensor of float32"));
-  const ModelFile file(small_onnx({.side = 8}));
+  const TemporaryFile file(small_onnx({.side = 8}), ".onnx");
   EngineModel model = model_at(file.path);
   model.description.input.tensor.type = Type::uint8;
   EXPECT_THAT(refusal(model), HasSubstr("of type float32"));
@@ -183,7 +133,7 @@ TEST_F(OrtModels, OfOtherInputsThanDescribedAreRefused) {
 
 TEST_F(OrtModels, OfOtherOutputsThanDescribedAreRefused) {
   EXPECT_THAT(refusal_of(small_onnx({.op = "IsNaN", .output_type = 9})), HasSubstr("no outputs of float32"));
-  const ModelFile file(small_onnx());
+  const TemporaryFile file(small_onnx(), ".onnx");
   EngineModel model = model_at(file.path);
   model.description.outputs = {{.name = "boxes", .id = {}, .dims = {}}, {.name = "scores", .id = {}, .dims = {}}};
   EXPECT_THAT(refusal(model), AllOf(HasSubstr("outputs out"), HasSubstr("boxes, scores")));
@@ -192,9 +142,9 @@ TEST_F(OrtModels, OfOtherOutputsThanDescribedAreRefused) {
 }
 
 TEST_F(OrtModels, OfAFixedSizeRefuseOthers) {
-  const ModelFile file(small_onnx({.side = 8, .reshape = true}));
+  const TemporaryFile file(small_onnx({.side = 8, .reshape = true}), ".onnx");
   std::string problem;
-  const auto engine = row("onnxruntime").make(model_at(file.path), problem);
+  const auto engine = engine_row("onnxruntime").make(model_at(file.path), problem);
   ASSERT_TRUE(engine) << problem;
   std::vector<TensorInfo> outputs;
   EXPECT_TRUE(engine->prepare(8, 8, outputs, problem)) << problem;
@@ -212,9 +162,9 @@ TEST_F(OrtModels, OfAFixedSizeRefuseOthers) {
 
 /// As centerface.onnx, which says 32x32 and ten of them.
 TEST_F(OrtModels, TakeOtherSizesThanTheFileSaysWhereTheNetworkDoes) {
-  const ModelFile file(small_onnx({.batch = 10, .side = 8}));
+  const TemporaryFile file(small_onnx({.batch = 10, .side = 8}), ".onnx");
   std::string problem;
-  const auto engine = row("onnxruntime").make(model_at(file.path), problem);
+  const auto engine = engine_row("onnxruntime").make(model_at(file.path), problem);
   ASSERT_TRUE(engine) << problem;
   std::vector<TensorInfo> outputs;
   for (const int width : {8, 9, 5, 8}) {
@@ -228,9 +178,9 @@ TEST_F(OrtModels, TakeOtherSizesThanTheFileSaysWhereTheNetworkDoes) {
 /// Batches that are a part of the model's, all of it, and several.
 TEST_F(OrtModels, RunBatchesOfAnySize) {
   for (const int fixed : {0, 1, 4}) {
-    const ModelFile file(small_onnx({.batch = fixed}));
+    const TemporaryFile file(small_onnx({.batch = fixed}), ".onnx");
     std::string problem;
-    const auto engine = row("onnxruntime").make(model_at(file.path), problem);
+    const auto engine = engine_row("onnxruntime").make(model_at(file.path), problem);
     ASSERT_TRUE(engine) << problem;
     std::vector<TensorInfo> outputs;
     ASSERT_TRUE(engine->prepare(7, 5, outputs, problem)) << problem;
@@ -284,9 +234,9 @@ TEST_P(SameModels, GiveTheSameInOpenCv) {
   const std::string for_ort = for_opencv.ends_with(".onnx") ? for_opencv : printed_by("convert-model person-net");
   ASSERT_FALSE(for_ort.empty());
   std::string problem;
-  const auto ort = row("onnxruntime").make(model_at(for_ort), problem);
+  const auto ort = engine_row("onnxruntime").make(model_at(for_ort), problem);
   ASSERT_TRUE(ort) << problem;
-  const auto opencv = row("opencv").make(model_at(for_opencv), problem);
+  const auto opencv = engine_row("opencv").make(model_at(for_opencv), problem);
   ASSERT_TRUE(opencv) << problem;
   std::vector<TensorInfo> of_ort, of_opencv;
   ASSERT_TRUE(ort->prepare(real.width, real.height, of_ort, problem)) << problem;

@@ -12,40 +12,11 @@
 #include <string>
 
 #include "base/keepbest.hpp"
+#include "device_array.hpp"
 #include "environment.hpp"
-#include "gpu/cudamemory.hpp"
 
 namespace crowd::test {
 namespace {
-
-void expect_cuda(cudaError_t error) {
-  EXPECT_EQ(error, cudaSuccess) << cudaGetErrorString(error);
-}
-
-/// An array in device memory.
-template <typename T>
-class Array {
- public:
-  explicit Array(std::size_t size) : size_(size) {
-    expect_cuda(cuda::allocate(memory_, size * sizeof(T)));
-    expect_cuda(cudaMemset(get(), 0x7f, size * sizeof(T)));
-  }
-  explicit Array(const std::vector<T>& from) : Array(from.size()) {
-    expect_cuda(cudaMemcpy(get(), from.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  T* get() const {
-    return static_cast<T*>(memory_.get());
-  }
-  std::vector<T> download() const {
-    std::vector<T> to(size_);
-    expect_cuda(cudaMemcpy(to.data(), get(), size_ * sizeof(T), cudaMemcpyDeviceToHost));
-    return to;
-  }
-
- private:
-  std::size_t size_;
-  cuda::DeviceMemory memory_;
-};
 
 /// Outputs of a batch on the device, and room for what they hold.
 class DeviceFrame {

@@ -18,43 +18,14 @@
 #include <vector>
 
 #include "detect/hog/hog.hpp"
+#include "device_array.hpp"
 #include "environment.hpp"
-#include "gpu/cudamemory.hpp"
 #include "hog_expected.hpp"
 
 namespace crowd::test {
 namespace {
 
 constexpr float margin = 1e-3F;
-
-void expect_cuda(cudaError_t error) {
-  EXPECT_EQ(error, cudaSuccess) << cudaGetErrorString(error);
-}
-
-/// An array in device memory.
-template <typename T>
-class Array {
- public:
-  explicit Array(std::size_t size) : size_(size) {
-    expect_cuda(cuda::allocate(memory_, size * sizeof(T)));
-    expect_cuda(cudaMemset(get(), 0x7f, size * sizeof(T)));
-  }
-  T* get() const {
-    return static_cast<T*>(memory_.get());
-  }
-  void upload(const std::vector<T>& from) {
-    expect_cuda(cudaMemcpy(get(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice));
-  }
-  std::vector<T> download() const {
-    std::vector<T> to(size_);
-    expect_cuda(cudaMemcpy(to.data(), get(), size_ * sizeof(T), cudaMemcpyDeviceToHost));
-    return to;
-  }
-
- private:
-  std::size_t size_;
-  cuda::DeviceMemory memory_;
-};
 
 struct Results {
   std::uint32_t count;

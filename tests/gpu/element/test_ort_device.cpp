@@ -10,14 +10,12 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <random>
 #include <thread>
 
 #include "copy.hpp"
 #include "detect/net/cuda_contexts.hpp"
 #include "detect/net/engine.hpp"
+#include "engine_runs.hpp"
 #include "small_models.hpp"
 #include "temporary_file.hpp"
 
@@ -28,38 +26,17 @@ using crowd::DeviceReport;
 using crowd::net::CurrentContext;
 using crowd::net::DeviceEngine;
 using crowd::net::EngineModel;
-using crowd::net::EngineRow;
 using crowd::tensors::Dims;
+using crowd::tensors::elements_of;
 using crowd::tensors::Tensor;
 using crowd::tensors::TensorInfo;
+using crowd::test::engine_row;
+using crowd::test::noise;
+using crowd::test::TemporaryFile;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr int device = 0;
-
-const EngineRow& onnxruntime() {
-  for (const EngineRow& row : crowd::net::engines()) {
-    if (row.name == std::string("onnxruntime"))
-      return row;
-  }
-  throw std::invalid_argument("no such engine");
-}
-
-std::size_t elements_of(const Dims& dims) {
-  std::size_t elements = 1;
-  for (const std::int64_t size : dims)
-    elements *= static_cast<std::size_t>(size);
-  return elements;
-}
-
-std::vector<float> noise(std::size_t values, float low, float high) {
-  std::mt19937 random(1);
-  std::uniform_real_distribution<float> range(low, high);
-  std::vector<float> result(values);
-  for (float& value : result)
-    value = range(random);
-  return result;
-}
 
 std::vector<float> positive(std::vector<float> values) {
   for (float& value : values)
@@ -108,8 +85,8 @@ void expect_done(const DeviceReport& report) {
 
 std::unique_ptr<DeviceEngine> make(const std::string& path, std::size_t memory_limit = 2UL << 30) {
   std::string problem;
-  auto engine =
-      onnxruntime().make_device({.path = path, .description = {}, .memory_limit = memory_limit}, device, problem);
+  auto engine = engine_row("onnxruntime")
+                    .make_device({.path = path, .description = {}, .memory_limit = memory_limit}, device, problem);
   EXPECT_TRUE(engine) << problem;
   return engine;
 }
@@ -157,21 +134,6 @@ std::vector<std::vector<float>> run(DeviceEngine& engine, const std::vector<floa
   return result;
 }
 
-/// A model's file, gone after the test.
-class ModelFile {
- public:
-  explicit ModelFile(const std::string& bytes) : path(crowd::test::temporary_path(".onnx")) {
-    std::ofstream(path, std::ios::binary) << bytes;
-  }
-  ~ModelFile() {
-    std::filesystem::remove(path);
-  }
-  ModelFile(const ModelFile&) = delete;
-  ModelFile& operator=(const ModelFile&) = delete;
-
-  const std::string path;
-};
-
 class OrtDevice : public testing::TestWithParam<bool> {
  protected:
   const Context context_{GetParam()};
@@ -182,7 +144,7 @@ TEST_P(OrtDevice, RunsInTheOrderOfAnyStream) {
   cudaStream_t own = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), cudaSuccess);
   for (const int fixed : {0, 1, 4}) {
-    const ModelFile file(crowd::test::small_onnx({.batch = fixed}));
+    const TemporaryFile file(crowd::test::small_onnx({.batch = fixed}), ".onnx");
     const auto engine = make(file.path);
     ASSERT_TRUE(engine);
     for (const int batch : {3, 9}) {
@@ -214,7 +176,7 @@ void wait_at(void* data) {
 }
 
 TEST_P(OrtDevice, DoesNotMakeTheHostWait) {
-  const ModelFile file(crowd::test::small_onnx({.batch = 0}));
+  const TemporaryFile file(crowd::test::small_onnx({.batch = 0}), ".onnx");
   const auto engine = make(file.path);
   ASSERT_TRUE(engine);
   std::vector<TensorInfo> infos;
@@ -240,7 +202,7 @@ TEST_P(OrtDevice, DoesNotMakeTheHostWait) {
 }
 
 TEST_P(OrtDevice, ServesCallersThatChangeTheirContext) {
-  const ModelFile file(crowd::test::small_onnx());
+  const TemporaryFile file(crowd::test::small_onnx(), ".onnx");
   auto engine = make(file.path);
   ASSERT_TRUE(engine);
   std::vector<Tensor> outputs;
@@ -256,7 +218,7 @@ TEST_P(OrtDevice, ServesCallersThatChangeTheirContext) {
 }
 
 TEST_P(OrtDevice, RefusesModelsThatTakeMoreThanTheyMay) {
-  const ModelFile file(crowd::test::small_onnx({.batch = 0}));
+  const TemporaryFile file(crowd::test::small_onnx({.batch = 0}), ".onnx");
   const auto engine = make(file.path, 1 << 20);
   ASSERT_TRUE(engine);
   std::vector<TensorInfo> infos;
@@ -291,7 +253,7 @@ void compare_with_host(const RealModel& real) {
   const Dims dims = {9, 3, real.height, real.width};
   const std::vector<float> input = noise(elements_of(dims), real.low, real.high);
   std::string problem;
-  const auto host = onnxruntime().make({.path = path, .description = {}}, problem);
+  const auto host = engine_row("onnxruntime").make({.path = path, .description = {}}, problem);
   ASSERT_TRUE(host) << problem;
   std::vector<TensorInfo> infos;
   ASSERT_TRUE(host->prepare(real.width, real.height, infos, problem)) << problem;
