@@ -50,6 +50,17 @@ TEST(recording_jsonl, trailing_empty_frames_count) {
   EXPECT_EQ(parsed.recording->length(), 3u);
 }
 
+TEST(recording_jsonl, nothing_follows_the_last_frame_there_can_be) {
+  const Parsed parsed = parse("{\"frame\": 2147483647, \"objects\": []}\n{\"objects\": []}\n", false);
+  ASSERT_TRUE(parsed.recording) << parsed.failure.message;
+  EXPECT_EQ(parsed.recording->length(), 2147483648u);
+  EXPECT_EQ(parsed.recording->skipped_lines(), 1u);
+  ASSERT_TRUE(parsed.recording->first_skipped());
+  EXPECT_EQ(parsed.recording->first_skipped()->line, 2u);
+  EXPECT_EQ(parsed.recording->first_skipped()->reason,
+            "the frame after 2147483647, which is the last one there can be; the numbers of frames start at 0");
+}
+
 TEST(recording_jsonl, reads_dl_streamers_objects) {
   const Parsed parsed = parse(
       R"({"objects":[{"detection":{"bounding_box":{"x_max":0.7,"x_min":0.5,"y_max":1,"y_min":0.5},"confidence":0.9,"label":"person","label_id":1},"h":540,"roi_type":"person","w":384,"x":960,"y":540}],"resolution":{"height":1080,"width":1920},"source":"x","timestamp":0})",

@@ -134,6 +134,9 @@ class JsonlParser : public LineParser {
     try {
       load(text);
       const std::uint64_t frame = read(builder).value_or(due);
+      if (frame > static_cast<std::uint64_t>(max_frame))
+        throw Misfit{"the frame after " + std::to_string(max_frame) +
+                     ", which is the last one there can be; the numbers of frames start at 0"};
       builder.end_line(frame);
       next_frame_ = frame + 1;
     } catch (const Misfit& misfit) {
