@@ -312,6 +312,12 @@ void add_region(GstBuffer* buffer) {
       gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, .9, nullptr));
 }
 
+// Where videocrop leaves some, as from GStreamer 1.28 on.
+void drop_rois(GstBuffer* buffer) {
+  while (GstMeta* roi = gst_buffer_get_meta(buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
+    gst_buffer_remove_meta(buffer, roi);
+}
+
 TEST(geometry_of_regions, on_a_cropped_frame_is_unknown_and_they_are_dropped) {
   for (const char* reader : {"crowdnms", "crowdnms meta-output=boxes"}) {
     Chain chain(std::string("identity ! videocrop left=100 top=50 ! ") + reader + " ! " + overlay, true);
@@ -336,7 +342,7 @@ TEST(geometry_of_regions, of_a_crowdnms_before_a_crop_is_not_mistaken_by_a_secon
 TEST(geometry_of_regions, that_come_after_the_trail_is_their_own) {
   Chain first("crowdnms ! videocrop left=100");
   const auto cropped = first.pass(true);
-  ASSERT_THAT(rois(cropped.get()), testing::IsEmpty());
+  drop_rois(cropped.get());
   Chain second(overlay);
   gst_harness_set_src_caps_str(second.harness(), "video/x-raw,format=I420,width=540,height=480,framerate=25/1");
   const auto again = [&](bool region) {

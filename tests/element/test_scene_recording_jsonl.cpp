@@ -16,7 +16,9 @@
 namespace {
 
 using namespace crowd::scene;
+using testing::AnyOf;
 using testing::ElementsAre;
+using testing::Eq;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
@@ -135,7 +137,9 @@ TEST(recording_jsonl, a_line_refused_at_its_last_label_leaves_nothing_behind) {
 
 TEST(recording_jsonl, what_does_not_fit_is_named) {
   EXPECT_THAT(json_reason(R"({"objects": [{"box": [1, 2, 3)"), HasSubstr("not JSON: "));
-  EXPECT_THAT(json_reason(R"({"objects": [{"box": [NaN, 2, 3, 4]}]})"), HasSubstr("not JSON: "));
+  // As it was, and as it is from some version of simdjson on.
+  EXPECT_THAT(json_reason(R"({"objects": [{"box": [NaN, 2, 3, 4]}]})"),
+              AnyOf(HasSubstr("not JSON: "), Eq("a corner of \"box\" is not a number")));
   EXPECT_EQ(json_reason("{}"), "no array \"objects\"");
   EXPECT_EQ(json_reason(R"({"objects": {}})"), "no array \"objects\"");
   EXPECT_EQ(json_reason(R"({"objects": null})"), "no array \"objects\"");
