@@ -26,11 +26,13 @@ LAYERS = {
     "gst-plugin/gpu": ["gst-plugin/base", "gst-plugin/lib", "cuda/include"],
     "gst-plugin/tensors": ["gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"],
     "gst-plugin/meta": ["gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"],
+    "gst-plugin/cluster": ["gst-plugin/meta", "gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"],
     "gst-plugin/plugin.cpp": ["gst-plugin/nms", "gst-plugin/inject", "gst-plugin/overlay"],
     "pipelines": ["gst-plugin/lib", "cuda/include"],
 }
 # What no other layer has claimed under gst-plugin/ is the folder of an element.
-ELEMENT = ["gst-plugin/meta", "gst-plugin/tensors", "gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"]
+ELEMENT = ["gst-plugin/cluster", "gst-plugin/meta", "gst-plugin/tensors", "gst-plugin/gpu", "gst-plugin/base",
+           "gst-plugin/lib", "cuda/include"]
 
 # Where #include "..." is looked up, beside the folder of the file.
 ROOTS = ["cuda", "cuda/include", "gst-plugin", "gst-plugin/lib", "pipelines/tools"]
@@ -89,12 +91,12 @@ def self_test():
         "cuda/kernels/launch.cuh": '#include "core/order.hpp"\n',
         "gst-plugin/lib/gst/crowd/meta.h": "",
         "gst-plugin/gpu/device.hpp": "#include <gst/crowd/meta.h>\n",
-        "gst-plugin/nms/settings.hpp": '#include "gpu/device.hpp"\n#include <crowd/nms.h>\n',
+        "gst-plugin/nms/properties.hpp": '#include "gpu/device.hpp"\n#include <crowd/nms.h>\n',
         "gst-plugin/overlay/overlay.cpp": '#include "overlay/overlay.hpp"\n#include <vector>\n',
         "gst-plugin/overlay/overlay.hpp": "",
     }
     bad = {
-        "an element that includes another's file": ("gst-plugin/overlay/overlay.cpp", '#include "nms/settings.hpp"'),
+        "an element that includes another's file": ("gst-plugin/overlay/overlay.cpp", '#include "nms/properties.hpp"'),
         "a plugin that looks into the library": ("gst-plugin/gpu/device.hpp", '#include "core/order.hpp"'),
         "a lower layer that includes a higher one": ("cuda/core/order.hpp", '  #  include "kernels/launch.cuh"'),
         "a library that includes a plugin": ("cuda/kernels/launch.cuh", "#include <gst/crowd/meta.h>"),

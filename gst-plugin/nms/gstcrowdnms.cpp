@@ -74,8 +74,9 @@
 
 #include "base/element.hpp"
 #include "base/transform.hpp"
-#include "nms/settings.hpp"
-#include "nms/stream.hpp"
+#include "cluster/settings.hpp"
+#include "cluster/stream.hpp"
+#include "nms/properties.hpp"
 
 GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
 #define GST_CAT_DEFAULT gst_crowd_nms_debug

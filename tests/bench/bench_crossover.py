@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Where the GPU overtakes the CPU on host buffers: a session of each backend on the same candidates, survivors and
-members wanted, results compared, medians of 300 calls. Chose gpu_crossover in gst-plugin/nms/backends.hpp.
+members wanted, results compared, medians of 300 calls. Chose gpu_crossover in gst-plugin/cluster/backends.hpp.
 
 usage: bench_crossover.py libcrowdnms.so    (needs a GPU, numpy)
 """

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "cluster/backends.hpp"
 #include "fake_cuda_device.hpp"
-#include "nms/backends.hpp"
 
 struct CrowdNmsSession {
   CrowdNmsBackend backend;

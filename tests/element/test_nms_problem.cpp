@@ -3,7 +3,7 @@
 //
 // crowdnms passes the library's messages on with its own properties in place of C fields.
 
-#include "nms/problem.hpp"
+#include "cluster/problem.hpp"
 
 #include <gmock/gmock.h>
 

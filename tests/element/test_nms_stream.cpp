@@ -4,7 +4,7 @@
 // What crowdnms says of frames whose candidates lie on the GPU: with a GPU in place of a real one, whose memory is
 // system memory, and which does and counts what the test says.
 
-#include "nms/stream.hpp"
+#include "cluster/stream.hpp"
 
 #include <gmock/gmock.h>
 

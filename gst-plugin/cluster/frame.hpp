@@ -11,9 +11,9 @@
 #include <optional>
 #include <string>
 
+#include "cluster/backends.hpp"
+#include "cluster/settings.hpp"
 #include "meta/adapter.hpp"
-#include "nms/backends.hpp"
-#include "nms/settings.hpp"
 
 namespace crowd {
 

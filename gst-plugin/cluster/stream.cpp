@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/stream.hpp"
+#include "cluster/stream.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -14,7 +14,7 @@
 #include <memory>
 
 #include "base/deviceoutcome.hpp"
-#include "nms/device_nms.hpp"
+#include "cluster/device_nms.hpp"
 
 struct CUstream_st;
 

@@ -9,8 +9,8 @@
 
 #include <optional>
 
-#include "nms/backends.hpp"
-#include "nms/device_nms.hpp"
+#include "cluster/backends.hpp"
+#include "cluster/device_nms.hpp"
 
 namespace crowd {
 

@@ -1,17 +1,14 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The properties of crowdnms that an application sets.
+// What an application sets of the clustering.
 #pragma once
 
 #include <crowd/nms.h>
-#include <gst/gst.h>
-
 #include <cstdint>
 
-#include "base/properties.hpp"
+#include "cluster/backends.hpp"
 #include "meta/adapter.hpp"
-#include "nms/backends.hpp"
 
 namespace crowd {
 
@@ -36,7 +33,5 @@ struct NmsSettings {
   meta::Mode mode = meta::Mode::replace;
   bool post_messages = false;
 };
-
-const PropertyTable<NmsSettings>& nms_properties();
 
 }  // namespace crowd

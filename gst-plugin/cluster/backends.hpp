@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "cluster/library.hpp"
 #include "gpu/device.hpp"
 #include "meta/adapter.hpp"
-#include "nms/library.hpp"
 
 namespace crowd {
 

@@ -7,7 +7,7 @@
 
 #include <gst/gst.h>
 
-#include "nms/frame.hpp"
+#include "cluster/frame.hpp"
 
 namespace crowd {
 

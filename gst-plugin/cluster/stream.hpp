@@ -17,16 +17,16 @@
 
 #include "base/negotiation.hpp"
 #include "base/runwarning.hpp"
+#include "cluster/device_nms.hpp"
+#include "cluster/frame.hpp"
+#include "cluster/host_nms.hpp"
+#include "cluster/library.hpp"
+#include "cluster/metadata.hpp"
+#include "cluster/settings.hpp"
+#include "cluster/stats.hpp"
 #include "gpu/device.hpp"
 #include "gpu/parts.hpp"
 #include "meta/adapter.hpp"
-#include "nms/device_nms.hpp"
-#include "nms/frame.hpp"
-#include "nms/host_nms.hpp"
-#include "nms/library.hpp"
-#include "nms/metadata.hpp"
-#include "nms/settings.hpp"
-#include "nms/stats.hpp"
 
 namespace crowd {
 

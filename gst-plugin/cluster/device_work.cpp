@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/device_work.hpp"
+#include "cluster/device_work.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,13 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/launch.hpp"
+#include "cluster/problem.hpp"
 #include "gpu/cudamemory.hpp"
 #include "gpu/cudareport.hpp"
 #include "gpu/devicetimes.hpp"
 #include "gpu/launchgraphs.hpp"
 #include "gpu/memorylayout.hpp"
-#include "nms/launch.hpp"
-#include "nms/problem.hpp"
 
 namespace crowd {
 

@@ -6,10 +6,10 @@
 
 #include <string>
 
-#include "nms/backends.hpp"
-#include "nms/clusterer.hpp"
-#include "nms/frame.hpp"
-#include "nms/metadata.hpp"
+#include "cluster/backends.hpp"
+#include "cluster/clusterer.hpp"
+#include "cluster/frame.hpp"
+#include "cluster/metadata.hpp"
 
 namespace crowd {
 

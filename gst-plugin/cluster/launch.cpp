@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/launch.hpp"
+#include "cluster/launch.hpp"
 
 #include <cstring>
 #include <type_traits>

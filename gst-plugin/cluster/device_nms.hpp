@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <memory>
 
+#include "cluster/clusterer.hpp"
+#include "cluster/frame.hpp"
+#include "cluster/metadata.hpp"
 #include "gpu/device.hpp"
-#include "nms/clusterer.hpp"
-#include "nms/frame.hpp"
-#include "nms/metadata.hpp"
 
 namespace crowd {
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/stats.hpp"
+#include "cluster/stats.hpp"
 
-#include "nms/settings.hpp"
+#include "cluster/settings.hpp"
 
 namespace crowd {
 

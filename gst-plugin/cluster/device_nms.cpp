@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/device_nms.hpp"
+#include "cluster/device_nms.hpp"
 
 #include <algorithm>
 #include <utility>
 
+#include "cluster/device_work.hpp"
 #include "gpu/cudareport.hpp"
-#include "nms/device_work.hpp"
 
 namespace crowd {
 

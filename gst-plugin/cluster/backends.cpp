@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/backends.hpp"
+#include "cluster/backends.hpp"
 
 #include <algorithm>
 #include <new>
 #include <utility>
 
-#include "nms/problem.hpp"
+#include "cluster/problem.hpp"
 
 namespace crowd {
 

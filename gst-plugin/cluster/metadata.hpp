@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
+#include "cluster/frame.hpp"
 #include "meta/adapter.hpp"
-#include "nms/frame.hpp"
 
 namespace crowd {
 

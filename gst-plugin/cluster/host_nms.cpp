@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "nms/host_nms.hpp"
+#include "cluster/host_nms.hpp"
 
 namespace crowd {
 
