@@ -170,6 +170,10 @@ class Frame {
   std::unique_ptr<crowd::MappedFrame> frame_;
 };
 
+Colour colour_at(const Picture& picture, float x, float y) {
+  return colour_at(picture, between(x, picture.width), between(y, picture.height));
+}
+
 void expect_colours(const Picture& picture, const cv::Mat& rgba, double tolerance) {
   for (int y = 2; y < rgba.rows - 2; y++)
     for (int x = 2; x < rgba.cols - 2; x++) {

@@ -33,17 +33,33 @@ struct Encoding {
 /// Grey of what shows nothing of the picture.
 inline constexpr float padding = 114;
 
-/// The mean of taps_x * taps_y samples, spread evenly over pixel (x, y) of the input.
-CROWD_HD inline Colour pixel_of(const Picture& picture, const Crop& crop, int x, int y) {
-  if (!(static_cast<float>(x) < crop.content_width && static_cast<float>(y) < crop.content_height))
-    return {padding, padding, padding};
+/// Sample `tap` of `taps`, spread evenly over a pixel of the input, along an axis of the picture with `end` pixels.
+CROWD_HD inline Between sample_of(int pixel, int tap, int taps, float origin, float scale, int end) {
+  const float inside = static_cast<float>(pixel) + (static_cast<float>(tap) + 0.5F) / static_cast<float>(taps);
+  return between(origin + scale * inside, end);
+}
+
+CROWD_HD inline Between sample_x(const Picture& picture, const Crop& crop, int x, int tap) {
+  return sample_of(x, tap, crop.taps_x, crop.place.x, crop.place.scale_x, picture.width);
+}
+
+CROWD_HD inline Between sample_y(const Picture& picture, const Crop& crop, int y, int tap) {
+  return sample_of(y, tap, crop.taps_y, crop.place.y, crop.place.scale_y, picture.height);
+}
+
+/// Whether pixel (x, y) of the input shows the picture.
+CROWD_HD inline bool has_content(const Crop& crop, int x, int y) {
+  return static_cast<float>(x) < crop.content_width && static_cast<float>(y) < crop.content_height;
+}
+
+/// The mean of the samples of a pixel; in_x(column) and in_y(row) say where they lie.
+template <typename InX, typename InY>
+CROWD_HD inline Colour mean_of(const Picture& picture, const Crop& crop, const InX& in_x, const InY& in_y) {
   Colour sum{0, 0, 0};
   for (int row = 0; row < crop.taps_y; row++) {
-    const float in_y = static_cast<float>(y) + (static_cast<float>(row) + 0.5F) / static_cast<float>(crop.taps_y);
-    const float from_y = crop.place.y + crop.place.scale_y * in_y;
+    const Between y = in_y(row);
     for (int column = 0; column < crop.taps_x; column++) {
-      const float in_x = static_cast<float>(x) + (static_cast<float>(column) + 0.5F) / static_cast<float>(crop.taps_x);
-      const Colour colour = colour_at(picture, crop.place.x + crop.place.scale_x * in_x, from_y);
+      const Colour colour = colour_at(picture, in_x(column), y);
       sum.red += colour.red;
       sum.green += colour.green;
       sum.blue += colour.blue;
@@ -51,6 +67,15 @@ CROWD_HD inline Colour pixel_of(const Picture& picture, const Crop& crop, int x,
   }
   const auto taps = static_cast<float>(crop.taps_x * crop.taps_y);
   return {sum.red / taps, sum.green / taps, sum.blue / taps};
+}
+
+/// Pixel (x, y) of the input.
+CROWD_HD inline Colour pixel_of(const Picture& picture, const Crop& crop, int x, int y) {
+  if (!has_content(crop, x, y))
+    return {padding, padding, padding};
+  return mean_of(
+      picture, crop, [&](int column) { return sample_x(picture, crop, x, column); },
+      [&](int row) { return sample_y(picture, crop, y, row); });
 }
 
 /// Writes pixel (x, y) of the `image`-th input of a batch.

@@ -56,19 +56,29 @@ CROWD_HD inline int floor_of(float value) {
   return truncated - (value < static_cast<float>(truncated) ? 1 : 0);
 }
 
-/// Between the four pixels around x, y, where the middle of the first pixel is 0.5, 0.5. A coordinate lies within a
-/// few thousand pixels of the picture. Chroma that pixels share is not interpolated between their blocks.
-CROWD_HD inline Colour colour_at(const Picture& picture, float x, float y) {
-  const int left = floor_of(x - 0.5F), top = floor_of(y - 0.5F);
-  const float weight_x = x - 0.5F - static_cast<float>(left), weight_y = y - 0.5F - static_cast<float>(top);
-  const int x0 = within(left, picture.width), x1 = within(left + 1, picture.width);
-  const int y0 = within(top, picture.height), y1 = within(top + 1, picture.height);
+/// Where a coordinate lies along one axis: between these two pixels, so much nearer to `high`.
+struct Between {
+  int low, high;
+  float weight;
+};
+
+/// The middle of the first pixel is 0.5. Inside `end` pixels, whose last ones go on beyond. `at` lies within a few
+/// thousand pixels of them.
+CROWD_HD inline Between between(float at, int end) {
+  const int low = floor_of(at - 0.5F);
+  return {within(low, end), within(low + 1, end), at - 0.5F - static_cast<float>(low)};
+}
+
+/// Between four pixels. Chroma that pixels share is not interpolated between their blocks.
+CROWD_HD inline Colour colour_at(const Picture& picture, const Between& x, const Between& y) {
   float value[3];
   for (int i = 0; i < 3; i++) {
     const Component& component = picture.components[i];
-    const float upper = mixed(sample_at(picture, component, x0, y0), sample_at(picture, component, x1, y0), weight_x);
-    const float lower = mixed(sample_at(picture, component, x0, y1), sample_at(picture, component, x1, y1), weight_x);
-    value[i] = mixed(upper, lower, weight_y) - picture.offsets[i];
+    const float upper =
+        mixed(sample_at(picture, component, x.low, y.low), sample_at(picture, component, x.high, y.low), x.weight);
+    const float lower =
+        mixed(sample_at(picture, component, x.low, y.high), sample_at(picture, component, x.high, y.high), x.weight);
+    value[i] = mixed(upper, lower, y.weight) - picture.offsets[i];
   }
   const auto channel = [&](const float* row) {
     return in_range(row[0] * value[0] + row[1] * value[1] + row[2] * value[2]);
