@@ -14,11 +14,11 @@
 
 namespace crowd::meta {
 
-/// What is shown of a buffer's picture, as its caps say.
+/// What is shown of a buffer's picture, as its caps say, and what scalers upstream do where the aspect ratio changes.
 struct ShownSize {
-  guint width, height;  ///< 0 if unknown
-  gint par_n, par_d;    ///< shape of a pixel, width over height
-  GstCrowdBoxesBorders borders;
+  guint width = 0, height = 0;  ///< 0 if unknown
+  gint par_n = 1, par_d = 1;    ///< shape of a pixel, width over height
+  GstCrowdBoxesBorders borders = GST_CROWD_BOXES_BORDERS_UNKNOWN;
 };
 
 /// The trail of a buffer if it is of regions that are still there: what lies behind it was attached later.

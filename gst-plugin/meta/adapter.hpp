@@ -24,6 +24,7 @@
 #include "base/confidence.hpp"
 #include "base/memorypool.hpp"
 #include "lib/gstcrowdboxesplacement.hpp"
+#include "meta/objects.hpp"
 
 namespace crowd::meta {
 
@@ -151,6 +152,8 @@ struct AdapterRow {
   void (*advertise)(GstQuery*, bool on_device);  ///< see advertise_candidates()
   const char* on_device;  ///< what downstream says there if it reads survivors in device memory; null if none can
   std::unique_ptr<Adapter> (*make)();
+  /// See objects.hpp; null: elements read this kind themselves.
+  std::unique_ptr<ObjectReader> (*make_reader)() = nullptr;
 };
 
 /// A row with an adapter of a reader's own.

@@ -33,6 +33,7 @@ constexpr AdapterRow rows[] = {
         .advertise = advertise_roi_read,
         .on_device = nullptr,
         .make = make_roi_adapter,
+        .make_reader = make_roi_reader,
     },
 };
 

@@ -163,8 +163,8 @@ static gboolean gst_crowd_overlay_propose_allocation(GstBaseTransform* transform
 static void gst_crowd_overlay_read(State& state, GstBuffer* buffer, const LiveSettings& settings) {
   auto& detections = state.detections;
   const GstVideoInfo& info = state.info;
-  detections.read(buffer, {info.width, info.height, info.par_n, info.par_d, state.borders}, state.on_device,
-                  settings.show != Show::survivors);
+  detections.read(buffer, {guint(info.width), guint(info.height), info.par_n, info.par_d, state.borders},
+                  state.on_device, settings.show != Show::survivors);
   if (settings.show == Show::survivors) {
     detections.candidates.clear();
     detections.device_candidates = nullptr;

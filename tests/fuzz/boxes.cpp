@@ -178,7 +178,7 @@ void cluster(Input& input, GstBuffer* buffer, meta::FrameSize size) {
 
 void show(Input& input, GstBuffer* buffer, const meta::FrameSize& frame) {
   draw::Detections detections;
-  detections.read(buffer, {static_cast<int>(frame.width), static_cast<int>(frame.height), 1, 1, frame.borders});
+  detections.read(buffer, {frame.width, frame.height, 1, 1, frame.borders});
   require(detections.survivors.size() <= max_boxes && detections.candidates.size() <= max_boxes,
           "no more is drawn than there is");
   fuzz::draw_detections(input, detections);

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "meta/object.hpp"
 #include "overlay/draw/canvas.hpp"
 #include "overlay/draw/geometry.hpp"
 #include "overlay/draw/placer.hpp"
@@ -25,13 +26,7 @@
 namespace crowd::draw {
 
 /** A box to draw. Boxes with a coordinate that is not finite, or with x2 <= x1 or y2 <= y1, are not drawn. */
-struct Detection {
-  float x1, y1, x2, y2;  ///< pixels, half-open; may leave the frame
-  float score;           ///< a probability, shown in percent, or any number, shown as it is; NaN: none to show
-  int class_id;          ///< chooses the colour; negative: by the label
-  unsigned members;      ///< candidates that this one represents; 0: unknown
-  const char* label;     ///< name of the class, UTF-8; may be null
-};
+using Detection = meta::Object;
 
 /** How it looks. Colours are 0xAARRGGBB; alpha 0 means: a colour for each class. */
 struct Style {

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "gpu/device.hpp"
-#include "overlay/draw/regions.hpp"
 #include "overlay/draw/text.hpp"
 
 namespace crowd::draw {
@@ -28,8 +28,7 @@ const char* label_of(const GPtrArray* labels, int class_id) {
 
 std::optional<Placement> placement_of(const GstCrowdBoxesMeta& meta, GstBuffer* buffer, const ShownFrame& frame) {
   GstCrowdBoxesPlacement p;
-  if (!gst_crowd_boxes_meta_get_placement(&meta, buffer, static_cast<guint>(frame.width),
-                                          static_cast<guint>(frame.height), frame.borders, &p))
+  if (!gst_crowd_boxes_meta_get_placement(&meta, buffer, frame.width, frame.height, frame.borders, &p))
     return std::nullopt;
   return Placement{float(p.xx), float(p.xy), float(p.x0), float(p.yx), float(p.yy), float(p.y0)};
 }
@@ -71,11 +70,11 @@ std::optional<BoxCounts> read_boxes(const GstCrowdBoxesMeta& meta, const Placeme
 
 }  // namespace
 
-void Detections::read_regions(GstBuffer* buffer, const ShownFrame& frame) {
-  const Regions regions(buffer, frame, marked_stream_);
-  marked_stream_ = regions.marked_stream();
-  problem = regions.problem();
-  regions.list(survivors, candidates);
+void Detections::read_objects(GstBuffer* buffer, const ShownFrame& frame) {
+  readers_.read(buffer, frame, objects_);
+  problem = objects_.problem;
+  std::swap(survivors, objects_.survivors);
+  std::swap(candidates, objects_.candidates);
   // The candidates that the survivors represent. Where candidates are still there, their number replaces this one.
   for (const Detection& survivor : survivors)
     summary.candidates += std::max(survivor.members, 1U);
@@ -89,7 +88,7 @@ void Detections::read_survivors(GstBuffer* buffer, const ShownFrame& frame, bool
       problem = lost;
     return;
   }
-  // Regions, if there are any, are the same survivors once more.
+  // Other objects, if there are any, are the same survivors once more.
   problem = nullptr;
   survivors.clear();
   summary = {0, 0U};
@@ -129,7 +128,7 @@ void Detections::read(GstBuffer* buffer, const ShownFrame& frame, bool leave_on_
   candidates.clear();
   summary = {};
   device_survivors = device_candidates = device_counted = nullptr;
-  read_regions(buffer, frame);
+  read_objects(buffer, frame);
   read_survivors(buffer, frame, leave_on_device);
   read_candidates(buffer, frame, leave_on_device, candidates_needed);
 }

@@ -9,28 +9,20 @@
 
 #include <vector>
 
+#include "meta/objects.hpp"
 #include "overlay/draw/composer.hpp"
 
 namespace crowd::draw {
 
-/** What is shown of a buffer's picture, as the caps say, and what scalers upstream do where the aspect ratio changes.
- */
-struct ShownFrame {
-  int width, height;
-  int par_n = 1, par_d = 1;  ///< shape of a pixel, width over height
-  GstCrowdBoxesBorders borders = GST_CROWD_BOXES_BORDERS_UNKNOWN;
-};
+using ShownFrame = meta::ShownSize;
 
 /**
  * The detections of one buffer, sorted into what survived and what did not. Labels belong to the buffer's metadata.
  *
- * - Survivors: the boxes of the first GstCrowdBoxesMeta of survivors; without one, each GstVideoRegionOfInterestMeta
- * that is a detection and is kept. A region is a detection if it has no parameters, or is one by meta/detection.hpp;
- * others, say hints for an encoder, are left out. It is kept if its structure "nms" says so; one without such a
- * structure is kept unless crowdnms marks the regions of the stream: its own are marked in mode=annotate, and
- * converters drop what they say. Its rectangle is the region's own, in pixels of the frame.
+ * - Survivors: the boxes of the first GstCrowdBoxesMeta of survivors; without one, the objects of another kind of
+ * metadata that are kept, see meta/objects.hpp.
  * - Candidates: the boxes of the first GstCrowdBoxesMeta of candidates. Where there is none, or none that can be read,
- * the regions that are not kept: crowdnms mode=annotate gives each box a region, and no candidate is read twice.
+ * the objects that are not kept: crowdnms mode=annotate leaves each box as one, and no candidate is read twice.
  *
  * Boxes that are not of the shown frame are left out, and `problem` says so.
  */
@@ -52,11 +44,12 @@ struct Detections {
   void read(GstBuffer* buffer, const ShownFrame& frame, bool leave_on_device = false, bool candidates_needed = false);
 
  private:
-  void read_regions(GstBuffer* buffer, const ShownFrame& frame);
+  void read_objects(GstBuffer* buffer, const ShownFrame& frame);
   void read_survivors(GstBuffer* buffer, const ShownFrame& frame, bool leave_on_device);
   void read_candidates(GstBuffer* buffer, const ShownFrame& frame, bool leave_on_device, bool needed);
 
-  bool marked_stream_ = false;  ///< a region of the stream has said whether it is kept
+  meta::ObjectReaders readers_;
+  meta::Objects objects_;
 };
 
 }  // namespace crowd::draw

@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
-
-#include "overlay/draw/regions.hpp"
+//
+// Regions of interest as objects. A region is one if it has no parameters, or is a detection by base/detection.hpp;
+// others, say hints for an encoder, are left out. It is kept if its structure "nms" says so; one without such a
+// structure is kept unless crowdnms marks the regions of the stream: its own are marked in mode=annotate, and
+// converters drop what they say. Its rectangle is the region's own.
 
 #include <limits>
 #include <optional>
@@ -11,8 +14,9 @@
 #include "base/detection.hpp"
 #include "base/regionplace.hpp"
 #include "lib/gstcrowdtrail.h"
+#include "meta/objects.hpp"
 
-namespace crowd::draw {
+namespace crowd::meta {
 
 namespace {
 
@@ -33,7 +37,7 @@ struct Mark {
 };
 
 std::optional<Mark> mark_of(const GstVideoRegionOfInterestMeta& roi) {
-  const GstStructure* structure = meta::find_param(roi, meta::quarks().nms);
+  const GstStructure* structure = find_param(roi, quarks().nms);
   if (!structure)
     return std::nullopt;
   Mark mark;
@@ -42,10 +46,10 @@ std::optional<Mark> mark_of(const GstVideoRegionOfInterestMeta& roi) {
   return mark;
 }
 
-std::optional<meta::RegionDetection> detection_of(const GstVideoRegionOfInterestMeta& roi) {
-  auto detection = meta::read_detection(roi);
+std::optional<RegionDetection> detection_of(const GstVideoRegionOfInterestMeta& roi) {
+  auto detection = read_detection(roi);
   if (!detection && !roi.params)
-    detection = meta::RegionDetection{nullptr, std::nullopt, std::nullopt, roi.roi_type};
+    detection = RegionDetection{nullptr, std::nullopt, std::nullopt, roi.roi_type};
   return detection;
 }
 
@@ -59,22 +63,44 @@ void each_region(GstBuffer* buffer, Visit visit) {
   }
 }
 
-}  // namespace
+/** The regions of one buffer. */
+class Regions {
+ public:
+  /** `marked_stream`: whether a region of an earlier buffer said whether it is kept. */
+  Regions(GstBuffer* buffer, const ShownSize& shown, bool marked_stream)
+      : buffer_(buffer), marked_stream_(marked_stream) {
+    count();
+    find_place(shown);
+  }
 
-Regions::Regions(GstBuffer* buffer, const ShownFrame& frame, bool marked_stream)
-    : buffer_(buffer), marked_stream_(marked_stream) {
-  count();
-  find_place(frame);
-}
+  /** The same, with this buffer's. */
+  bool marked_stream() const {
+    return marked_stream_;
+  }
+
+  void list(Objects& objects) const;
+
+ private:
+  void count();
+  void find_place(const ShownSize& shown);
+
+  GstBuffer* buffer_;
+  bool marked_stream_;
+  bool marks_needed_ = false; /**< of this buffer: a region without a mark is not kept */
+  bool left_out_ = false;     /**< their places are not known */
+  double shift_x_ = 0, shift_y_ = 0;
+  unsigned detections_ = 0, marked_ = 0;
+  const char* problem_ = nullptr;
+};
 
 void Regions::count() {
-  each_region(buffer_, [this](const GstVideoRegionOfInterestMeta& roi, const meta::RegionDetection&) {
+  each_region(buffer_, [this](const GstVideoRegionOfInterestMeta& roi, const RegionDetection&) {
     detections_++;
     marked_ += mark_of(roi).has_value();
   });
   marked_stream_ |= marked_ > 0;
   const GstCrowdTrail* left = gst_crowd_trail_get(buffer_);
-  const GstCrowdTrail* trail = meta::trail_of_regions(buffer_);
+  const GstCrowdTrail* trail = trail_of_regions(buffer_);
   marks_needed_ = marked_ > 0 || (trail ? bool(trail->marked) : marked_stream_);
   if (left && left->regions > 0 && detections_ == 0)
     problem_ = lost;
@@ -82,31 +108,49 @@ void Regions::count() {
     problem_ = unmarked;
 }
 
-void Regions::find_place(const ShownFrame& shown) {
+void Regions::find_place(const ShownSize& shown) {
   if (detections_ == 0)
     return;
-  const auto place = meta::place_of_regions(
-      buffer_, {guint(shown.width), guint(shown.height), shown.par_n, shown.par_d, shown.borders});
+  const auto place = place_of_regions(buffer_, shown);
   left_out_ = !place;
   if (left_out_)
-    problem_ = meta::place_of_regions_unknown;
+    problem_ = place_of_regions_unknown;
   else
     std::tie(shift_x_, shift_y_) = std::pair(place->x, place->y);
 }
 
-void Regions::list(std::vector<Detection>& survivors, std::vector<Detection>& candidates) const {
+void Regions::list(Objects& objects) const {
+  objects.problem = problem_;
   if (left_out_)
     return;
-  each_region(buffer_, [&](const GstVideoRegionOfInterestMeta& roi, const meta::RegionDetection& detection) {
+  each_region(buffer_, [&](const GstVideoRegionOfInterestMeta& roi, const RegionDetection& detection) {
     const auto mark = mark_of(roi);
     const bool kept = mark ? bool(mark->kept) : !marks_needed_;
     const auto x = static_cast<float>(roi.x + shift_x_);
     const auto y = static_cast<float>(roi.y + shift_y_);
     const float score = detection.score ? static_cast<float>(*detection.score) : no_score;
-    (kept ? survivors : candidates)
+    (kept ? objects.survivors : objects.candidates)
         .push_back({x, y, x + static_cast<float>(roi.w), y + static_cast<float>(roi.h), score,
                     detection.label_id.value_or(-1), mark ? mark->members : 0, g_quark_to_string(detection.label)});
   });
 }
 
-}  // namespace crowd::draw
+class RoiReader final : public ObjectReader {
+ public:
+  void read(GstBuffer* buffer, const ShownSize& shown, Objects& objects) override {
+    const Regions regions(buffer, shown, marked_stream_);
+    marked_stream_ = regions.marked_stream();
+    regions.list(objects);
+  }
+
+ private:
+  bool marked_stream_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<ObjectReader> make_roi_reader() {
+  return std::make_unique<RoiReader>();
+}
+
+}  // namespace crowd::meta
