@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// GStreamer's tensor decoders and the rules that stand for them in crowdtensordec, on the same tensors.
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <random>
+
+#include "heads.hpp"
+#include "peers.hpp"
+#include "tensordec/stockrule.hpp"
+
+namespace {
+
+using namespace crowd::test;
+using testing::ElementsAreArray;
+using testing::UnorderedElementsAreArray;
+
+std::vector<Detected> by_rule(const char* layout, std::span<const FloatTensor> outputs,
+                              const crowd::StockSettings& settings, const std::string& label) {
+  std::vector<crowd::tensors::Tensor> tensors;
+  for (const FloatTensor& output : outputs)
+    tensors.push_back({crowd::tensors::Type::float32, {output.dims.begin(), output.dims.end()}, output.values.data()});
+  std::vector<crowd::tensors::RawBox> kept;
+  std::string problem;
+  EXPECT_TRUE(crowd::StockRule::of_layout(layout)->select(tensors, settings, kept, problem)) << problem;
+  std::vector<Detected> objects;
+  for (const auto& box : kept)
+    objects.push_back({int(box.x1), int(box.y1), int(box.x2 - box.x1), int(box.y2 - box.y1), box.score, label});
+  return objects;
+}
+
+constexpr unsigned width = 640, height = 480;
+
+std::string yolo_settings(float threshold, float iou, unsigned max) {
+  return " class-confidence-threshold=" + std::to_string(threshold) + " iou-threshold=" + std::to_string(iou) +
+         " max-detections=" + std::to_string(max);
+}
+
+TEST(yolov8tensordec, leaves_what_its_rule_says) {
+  NEED_ELEMENTS("yolov8tensordec");
+  for (const float iou : {.25F, .75F}) {
+    Peer peer("yolov8tensordec" + yolo_settings(.25F, iou, 100), width, height, "yolov8tensordec");
+    for (unsigned seed = 0; seed < 500; seed++) {
+      SCOPED_TRACE(seed);
+      const YoloHead head = make_head(seed, width, height);
+      const auto buffer = peer.pass(head.tensors());
+      ASSERT_THAT(
+          detected_objects(buffer.get()),
+          ElementsAreArray(by_rule("yolo-v8-out", head.tensors(), {.25F, iou, 100, width, height}, "Yolo-None")));
+    }
+  }
+}
+
+TEST(ultralightfacedetectortensordec, leaves_what_its_rule_says) {
+  NEED_ELEMENTS("ultralightfacedetectortensordec");
+  Peer peer("ultralightfacedetectortensordec score-threshold=0.5 iou-threshold=0.25", width, height,
+            "ultralightfacedetectortensordec");
+  for (unsigned seed = 0; seed < 500; seed++) {
+    SCOPED_TRACE(seed);
+    const FaceHead head = make_faces(seed);
+    const auto buffer = peer.pass(head.tensors());
+    ASSERT_THAT(detected_objects(buffer.get()),
+                ElementsAreArray(by_rule("ssd-boxes-out", head.tensors(), {.5F, .25F, 100000, width, height}, "face")));
+  }
+}
+
+}  // namespace
