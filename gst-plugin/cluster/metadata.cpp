@@ -62,31 +62,36 @@ bool Metadata::needs_host(const Frame& frame) const {
 
 bool Metadata::needs_representatives(const Frame& frame) {
   return frame.settings.mode != meta::Mode::replace ||
-         (rewrites_source(frame) && frame.source->adapter->rewrite_needs_representatives());
+         (frame.source->adapter->edits() && frame.source->adapter->needs_representatives());
 }
 
 bool Metadata::write(GstBuffer* buffer, const Frame& frame, const meta::Candidates& candidates,
                      const meta::Verdict& verdict) const {
+  const meta::Mode mode = frame.settings.mode;
   const bool rewritten = rewrites_source(frame);
+  meta::ObjectIds ids;
   bool written = true;
   for (const meta::Kind& kind : kinds_) {
-    if (writes(frame.settings, *kind.row) && !(rewritten && &kind == frame.source))
-      written &= kind.adapter->write(buffer, frame.size, candidates, verdict, frame.settings.mode);
+    const bool is_source = &kind == frame.source;
+    if (is_source && rewritten) {
+      kind.adapter->rewrite(buffer, candidates, verdict, mode, ids);
+      continue;
+    }
+    if (writes(frame.settings, *kind.row))
+      written &= kind.adapter->write(buffer, frame.size, candidates, verdict, mode, ids);
+    if (is_source && mode == meta::Mode::replace)
+      kind.adapter->take_off(buffer, candidates, verdict, ids);
   }
-  // Last, as what others add is not what it has read.
-  if (rewritten)
-    frame.source->adapter->rewrite(buffer, candidates, verdict, frame.settings.mode);
-  else if (frame.settings.mode == meta::Mode::replace)
-    frame.source->adapter->remove(buffer);
   return written;
 }
 
 bool Metadata::write_awaited(GstBuffer* buffer, const Frame& frame, const meta::Candidates& survivors,
                              const meta::Verdict& verdict) const {
+  meta::ObjectIds ids;
   bool written = true;
   for (const meta::Kind& kind : kinds_) {
     if (writes_awaited(frame, kind))
-      written &= kind.adapter->write(buffer, frame.size, survivors, verdict, meta::Mode::replace);
+      written &= kind.adapter->write(buffer, frame.size, survivors, verdict, meta::Mode::replace, ids);
   }
   return written;
 }

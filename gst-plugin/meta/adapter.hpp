@@ -5,8 +5,9 @@
 // Adapter in one file and one row in adapters.cpp; the element's `meta-source` and `meta-output` values, its ALLOCATION
 // answer and its automatic choice come from the rows. Elements never name a meta type.
 //
-// A frame goes: probe(), read(), NMS, then rewrite() if source and output are the same flavour and it can, else write()
-// of the output and (mode replace) remove() of the source; release() ends it in every case.
+// A frame goes: probe(), read(), NMS, then in the order of the rows write() of each output, but for the source:
+// rewrite() if that is an output and it can, else after its write() (mode replace) take_off(); release() ends it in
+// every case.
 //
 // Candidates in device memory may stay there: on_device(), NMS, write_on_device(), remove().
 #pragma once
@@ -20,6 +21,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/confidence.hpp"
 #include "base/memorypool.hpp"
@@ -57,6 +59,7 @@ struct Candidates {
   std::span<const std::int32_t> classes;
   std::uint32_t count = 0;  ///< as the producer said; what exceeds the arrays was never looked at
   BoxesInfo info;
+  std::span<const GQuark> names{};  ///< of each one's class, where classes are not places in `info.labels`; else empty
 };
 
 /// The candidates of one frame in device memory, their number included.
@@ -78,6 +81,12 @@ struct Verdict {
   std::span<const std::uint32_t> members;            ///< of each survivor, itself included
   std::span<const std::uint32_t> representatives{};  ///< of each candidate; empty unless it was asked for
   std::span<const std::int32_t> places{};  ///< of each candidate: its index in `survivors`, or a Place; empty likewise
+};
+
+/// What links the objects that one kind leaves for candidates to those of another: they have the same ids.
+struct ObjectIds {
+  std::vector<int> after{};    ///< of each candidate, -1 for none; empty: no kind has given them ids
+  std::vector<bool> paired{};  ///< candidates whose regions of interest have been marked or dropped; empty: none
 };
 
 enum class Mode {
@@ -117,17 +126,22 @@ class Adapter {
     return false;
   }
 
-  /// Whether rewrite() needs representatives and places even in mode replace.
-  virtual bool rewrite_needs_representatives() const {
+  /// Whether rewrite() and take_off() need representatives and places even in mode replace.
+  virtual bool needs_representatives() const {
     return false;
   }
 
   /// Edits in place what read() read: objects of survivors stay the objects they are.
-  virtual void rewrite(GstBuffer*, const Candidates&, const Verdict&, Mode) {}
+  virtual void rewrite(GstBuffer*, const Candidates&, const Verdict&, Mode, ObjectIds&) {}
+
+  /// Takes what read() read off the buffer, survivors included.
+  virtual void take_off(GstBuffer* buffer, const Candidates&, const Verdict&, ObjectIds&) {
+    remove(buffer);
+  }
 
   /// Attaches an object for each survivor in rank order, or (mode annotate) for each candidate that is not rejected.
   /// False if there is no memory for them.
-  [[nodiscard]] virtual bool write(GstBuffer*, FrameSize, const Candidates&, const Verdict&, Mode) {
+  [[nodiscard]] virtual bool write(GstBuffer*, FrameSize, const Candidates&, const Verdict&, Mode, ObjectIds&) {
     return true;
   }
 

@@ -41,6 +41,7 @@ class BoxesAdapter final : public Adapter {
     candidates.classes = {map_.classes, n};
     candidates.count = *map_.count;
     candidates.info = *info;
+    labels_ = info->labels ? g_ptr_array_ref(info->labels) : nullptr;
     return true;
   }
 
@@ -60,7 +61,8 @@ class BoxesAdapter final : public Adapter {
     return gst_crowd_boxes_lost(buffer, GST_CROWD_BOXES_CANDIDATES);
   }
 
-  bool write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict, Mode) override {
+  bool write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict, Mode,
+             ObjectIds&) override {
     const guint n = static_cast<guint>(verdict.survivors.size());
     capacity_ = std::max(capacity_, room_for(n));
     MemoryRef memory = pool_.acquire(capacity_);
@@ -82,6 +84,7 @@ class BoxesAdapter final : public Adapter {
       return;
     gst_crowd_boxes_unmap(&map_);
     g_clear_pointer(&memory_, gst_memory_unref);
+    g_clear_pointer(&labels_, g_ptr_array_unref);
   }
 
  private:
@@ -126,7 +129,7 @@ class BoxesAdapter final : public Adapter {
     return true;
   }
 
-  // Null, or what is wrong. The reference keeps the memory mapped past remove().
+  // Null, or what is wrong. The reference keeps the memory mapped past remove(), as that of the labels keeps them.
   const char* map(const GstCrowdBoxesMeta& meta) {
     GstCrowdBoxesLayout layout;
     if (!meta.memory || !gst_crowd_boxes_layout_init(&layout, meta.capacity))
@@ -146,6 +149,7 @@ class BoxesAdapter final : public Adapter {
   }
 
   GstMemory* memory_ = nullptr;
+  GPtrArray* labels_ = nullptr;
   GstCrowdBoxesMap map_{};
   MemoryPool pool_{gst_crowd_boxes_memory_new};
   guint capacity_ = 0;

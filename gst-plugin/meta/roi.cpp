@@ -12,26 +12,22 @@
 // in "nms" the clustering and the raw score.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
 
 #include "base/detection.hpp"
 #include "base/regionplace.hpp"
-#include "lib/gstcrowdboxesplacement.hpp"
 #include "lib/gstcrowdtrail.h"
 #include "meta/adapter.hpp"
+#include "meta/regionmarks.hpp"
+#include "meta/written.hpp"
 
 namespace crowd::meta {
 
 namespace {
 
-constexpr char default_label[] = "object";
 constexpr double normalised_limit = 1.0 + 1e-6;
-
-/// Edges of a box in the order x1, y1, x2, y2.
-using Edges = std::array<double, 4>;
 
 // How far the edges, clipped to the frame, are from the region's own rectangle.
 double distance(const Edges& edges, const GstVideoRegionOfInterestMeta* roi, FrameSize size) {
@@ -70,124 +66,29 @@ std::int32_t class_of(const RegionDetection& detection) {
   return detection.label_id.value_or(-1 - static_cast<std::int32_t>(detection.label & G_MAXINT32));
 }
 
-struct PixelSpan {
-  guint start;
-  guint length;
-};
-
-// The pixels from edge `low` to edge `high` within [0, limit], edges being off by `slack` at most. Safe for NaN.
-PixelSpan pixel_span(double low, double high, double slack, guint limit) {
-  const auto clip = [limit](double value) {
-    return value > 0 ? static_cast<guint>(std::min<double>(value, limit)) : 0;
-  };
-  const guint start = clip(std::floor(low + slack));
-  const guint end = clip(std::ceil(high - slack));
-  return {start, end > start ? end - start : 0};
-}
-
-bool is_identity(const GstCrowdBoxesPlacement& p) {
-  return p.xx == 1 && p.xy == 0 && p.x0 == 0 && p.yx == 0 && p.yy == 1 && p.y0 == 0;
-}
-
-// Pixels of the frame.
-Edges placed(const CrowdNmsBox& box, const GstCrowdBoxesPlacement& p) {
-  const auto x = [&p](float x, float y) { return p.xx * x + p.xy * y + p.x0; };
-  const auto y = [&p](float x, float y) { return p.yx * x + p.yy * y + p.y0; };
-  const auto [left, right] = std::minmax({x(box.x1, box.y1), x(box.x2, box.y2)});
-  const auto [top, bottom] = std::minmax({y(box.x1, box.y1), y(box.x2, box.y2)});
-  return {left, top, right, bottom};
-}
-
-GQuark label_of(const Candidates& candidates, std::int32_t class_id) {
-  const GPtrArray* labels = candidates.info.labels;
-  const bool named = labels && class_id >= 0 && static_cast<guint>(class_id) < labels->len;
-  const auto* label = named ? static_cast<const char*>(g_ptr_array_index(labels, class_id)) : nullptr;
-  return g_quark_from_string(label ? label : default_label);
-}
-
-struct Cluster {
-  gint id = -1;
-  guint members = 0;
-  bool kept = false;
-};
-
-Cluster cluster_of(const Verdict& verdict, std::uint32_t candidate) {
-  Cluster cluster;
-  if (candidate >= verdict.places.size())
-    return cluster;
-  cluster.id = verdict.places[candidate];
-  cluster.kept = cluster.id >= 0;
-  if (cluster.kept)
-    cluster.members = verdict.members[static_cast<std::size_t>(cluster.id)];
-  else
-    cluster.id = verdict.representatives[candidate] < verdict.places.size()
-                     ? verdict.places[verdict.representatives[candidate]]
-                     : -1;
-  cluster.id = std::max(cluster.id, -1);
-  return cluster;
-}
-
-void mark(GstVideoRegionOfInterestMeta* roi, const Cluster& cluster, float score) {
-  const RegionQuarks& q = quarks();
-  GstStructure* nms = find_param(*roi, q.nms);
-  if (!nms) {
-    nms = gst_structure_new_id_empty(q.nms);
-    gst_video_region_of_interest_meta_add_param(roi, nms);
-  }
-  const guint suppressed = cluster.members ? cluster.members - 1 : 0;
-  gst_structure_id_set(nms, q.cluster_id, G_TYPE_INT, cluster.id, q.members, G_TYPE_UINT, cluster.members, q.score,
-                       G_TYPE_DOUBLE, double(score), q.suppressed, G_TYPE_UINT, suppressed, q.kept, G_TYPE_BOOLEAN,
-                       gboolean(cluster.kept), nullptr);
-}
-
-int largest_id(GstBuffer* buffer) {
-  int largest = 0;
-  gpointer state = nullptr;
-  while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
-    largest = std::max(largest, reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta)->id);
-  return largest;
-}
-
-void leave_trail(GstBuffer* buffer, FrameSize size, guint regions, Mode mode) {
-  const GstCrowdTrail* before = gst_crowd_trail_get(buffer);
-  if (!before && regions == 0)
-    return;
-  GstCrowdTrail trail = before ? *before : GstCrowdTrail{};
-  const Frame frame = frame_of(buffer, size.width, size.height);
-  trail.regions = regions;
-  // Those of a crowdnms before this one are of survivors that these replace.
-  if (!gst_buffer_get_crowd_survivors_meta(buffer))
-    trail.boxes &= ~(1u << GST_CROWD_BOXES_SURVIVORS);
-  trail.marked = mode == Mode::annotate;
-  trail.frame = {frame.width, frame.height, frame.x, frame.y, frame.picture_width, frame.picture_height};
-  trail.par_n = size.par_n;
-  trail.par_d = size.par_d;
-  gst_crowd_trail_set(buffer, &trail);
-}
-
 /// Attaches candidates as new regions.
 class Writer {
  public:
-  Writer(GstBuffer* buffer, FrameSize size, const Candidates& candidates)
+  Writer(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const ObjectIds& ids)
       : buffer_(buffer),
         candidates_(candidates),
-        frame_(candidates.info.frame.known() ? candidates.info.frame : size),
-        slack_(is_identity(candidates.info.placement) ? 0 : placement_error),
-        last_id_(largest_id(buffer)) {}
+        placer_(candidates.info, size),
+        ids_(ids),
+        last_id_(largest_region_id(buffer)) {}
 
   void add(std::uint32_t candidate, const Cluster& cluster) {
-    const Edges edges = placed(candidates_.boxes[candidate], candidates_.info.placement);
-    const std::int32_t class_id = candidates_.classes[candidate];
-    const PixelSpan x = pixel_span(edges[0], edges[2], slack_, frame_.known() ? frame_.width : G_MAXINT32);
-    const PixelSpan y = pixel_span(edges[1], edges[3], slack_, frame_.known() ? frame_.height : G_MAXINT32);
+    count_++;
+    if (candidate < ids_.paired.size() && ids_.paired[candidate])
+      return;
+    const Edges edges = placer_.edges(candidates_.boxes[candidate]);
+    const auto [x, y] = placer_.rectangle(edges);
     GstVideoRegionOfInterestMeta* roi = gst_buffer_add_video_region_of_interest_meta_id(
-        buffer_, label_of(candidates_, class_id), x.start, y.start, x.length, y.length);
-    roi->id = last_id_ = last_id_ < G_MAXINT ? last_id_ + 1 : 1;
+        buffer_, label_of(candidates_, candidate), x.start, y.start, x.length, y.length);
+    roi->id = next_id(candidate);
     const float score = candidates_.scores[candidate];
     gst_video_region_of_interest_meta_add_param(
-        roi, detection(edges, class_id, confidence_of(score, candidates_.info.calibration)));
+        roi, detection(edges, candidates_.classes[candidate], confidence_of(score, candidates_.info.calibration)));
     mark(roi, cluster, score);
-    count_++;
   }
 
   guint count() const {
@@ -195,24 +96,29 @@ class Writer {
   }
 
  private:
-  /// Pixels by which edges may be off that a scaler moved: coordinates are float32.
-  static constexpr double placement_error = 1.0 / 1024;
+  int next_id(std::uint32_t candidate) {
+    if (candidate < ids_.after.size() && ids_.after[candidate] >= 0)
+      return ids_.after[candidate];
+    last_id_ = last_id_ < G_MAXINT ? last_id_ + 1 : 1;
+    return last_id_;
+  }
 
   GstStructure* detection(const Edges& edges, std::int32_t class_id, float confidence) const {
     const RegionQuarks& q = quarks();
     GstStructure* structure = gst_structure_new_id(q.detection, q.label_id, G_TYPE_INT, class_id, q.confidence,
                                                    G_TYPE_DOUBLE, double(confidence), nullptr);
-    if (frame_.known())
-      gst_structure_id_set(structure, q.x_min, G_TYPE_DOUBLE, edges[0] / frame_.width, q.x_max, G_TYPE_DOUBLE,
-                           edges[2] / frame_.width, q.y_min, G_TYPE_DOUBLE, edges[1] / frame_.height, q.y_max,
-                           G_TYPE_DOUBLE, edges[3] / frame_.height, nullptr);
+    const FrameSize& frame = placer_.frame();
+    if (frame.known())
+      gst_structure_id_set(structure, q.x_min, G_TYPE_DOUBLE, edges[0] / frame.width, q.x_max, G_TYPE_DOUBLE,
+                           edges[2] / frame.width, q.y_min, G_TYPE_DOUBLE, edges[1] / frame.height, q.y_max,
+                           G_TYPE_DOUBLE, edges[3] / frame.height, nullptr);
     return structure;
   }
 
   GstBuffer* buffer_;
   const Candidates& candidates_;
-  FrameSize frame_;
-  double slack_;
+  Placer placer_;
+  const ObjectIds& ids_;
   int last_id_;
   guint count_ = 0;
 };
@@ -227,18 +133,20 @@ class RoiAdapter final : public Adapter {
   bool edits() const override {
     return true;
   }
-  bool rewrite_needs_representatives() const override {
+  bool needs_representatives() const override {
     return true;
   }
-  void rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode) override;
-  bool write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
-             Mode mode) override;
+  void rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode,
+               ObjectIds& ids) override;
+  bool write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict, Mode mode,
+             ObjectIds& ids) override;
 
  private:
   template <typename Visit>
   void visit(GstBuffer* buffer, Visit visit);
   std::uint32_t find_parent(int id) const;
-  void adopt(GstVideoRegionOfInterestMeta* roi, const Verdict& verdict) const;
+  int id_of(std::uint32_t candidate, const ObjectIds& ids) const;
+  void adopt(GstVideoRegionOfInterestMeta* roi, const Verdict& verdict, Mode mode, const ObjectIds& ids) const;
 
   // One of each per candidate, overflow included; the arrays of Candidates hold the first of them.
   std::vector<const GstMeta*> metas_;
@@ -247,6 +155,7 @@ class RoiAdapter final : public Adapter {
   std::vector<CrowdNmsBox> boxes_;
   std::vector<float> scores_;
   std::vector<std::int32_t> classes_;
+  std::vector<GQuark> names_;
   bool has_children_ = false;
 };
 
@@ -266,6 +175,7 @@ bool RoiAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Ca
   boxes_.clear();
   scores_.clear();
   classes_.clear();
+  names_.clear();
   has_children_ = false;
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
@@ -281,8 +191,9 @@ bool RoiAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Ca
     boxes_.push_back(read_box(roi, detection->structure, size));
     scores_.push_back(static_cast<float>(detection->score.value_or(1.0)));
     classes_.push_back(class_of(*detection));
+    names_.push_back(detection->label);
   }
-  candidates = {boxes_, scores_, classes_, static_cast<std::uint32_t>(metas_.size()), {.frame = size}};
+  candidates = {boxes_, scores_, classes_, static_cast<std::uint32_t>(metas_.size()), {.frame = size}, names_};
   const auto place = place_of_regions(buffer, {size.width, size.height, size.par_n, size.par_d, size.borders});
   // Regions stay where they are: they are not moved to what is shown.
   if (place && place->x == 0 && place->y == 0)
@@ -328,44 +239,50 @@ std::uint32_t RoiAdapter::find_parent(int id) const {
   return std::distance(first, last) == 1 ? first->second : CROWD_NMS_NONE;
 }
 
-// A region whose parent is dropped goes to the parent's representative; without one it has no parent (id 0) any more.
-void RoiAdapter::adopt(GstVideoRegionOfInterestMeta* roi, const Verdict& verdict) const {
-  const std::uint32_t parent = roi->parent_id ? find_parent(roi->parent_id) : CROWD_NMS_NONE;
-  if (parent == CROWD_NMS_NONE || (parent < verdict.places.size() && verdict.places[parent] >= 0))
-    return;
-  const std::uint32_t representative =
-      parent < verdict.representatives.size() ? verdict.representatives[parent] : CROWD_NMS_NONE;
-  const bool found =
-      representative < verdict.places.size() && verdict.places[representative] >= 0 && ids_[representative] != roi->id;
-  roi->parent_id = found ? ids_[representative] : 0;
+// What is left of a candidate has this one afterwards.
+int RoiAdapter::id_of(std::uint32_t candidate, const ObjectIds& ids) const {
+  return candidate < ids.after.size() && ids.after[candidate] >= 0 ? ids.after[candidate] : ids_[candidate];
 }
 
-void RoiAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode) {
-  const bool orphans = has_children_ && mode == Mode::replace;
+// A region whose parent is dropped goes to the parent's representative; without one it has no parent (id 0) any more.
+void RoiAdapter::adopt(GstVideoRegionOfInterestMeta* roi, const Verdict& verdict, Mode mode,
+                       const ObjectIds& ids) const {
+  const std::uint32_t parent = roi->parent_id ? find_parent(roi->parent_id) : CROWD_NMS_NONE;
+  if (parent == CROWD_NMS_NONE)
+    return;
+  const bool kept = mode == Mode::annotate || (parent < verdict.places.size() && verdict.places[parent] >= 0);
+  const std::uint32_t heir = kept ? parent : keeper_of(verdict, parent);
+  roi->parent_id = heir != CROWD_NMS_NONE && (kept || ids_[heir] != roi->id) ? id_of(heir, ids) : 0;
+}
+
+void RoiAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode,
+                         ObjectIds& ids) {
+  const bool orphans = has_children_ && (mode == Mode::replace || !ids.after.empty());
   by_id_.clear();
   for (std::uint32_t i = 0; orphans && i < ids_.size(); ++i)
     by_id_.emplace_back(ids_[i], i);
   std::ranges::sort(by_id_);
   guint left = 0;
   visit(buffer, [&](GstVideoRegionOfInterestMeta* roi, std::uint32_t candidate) {
-    if (candidate != CROWD_NMS_NONE) {
-      const Cluster cluster = cluster_of(verdict, candidate);
-      if (!cluster.kept && mode == Mode::replace)
-        return false;
-      left++;
-      const bool judged = candidate < candidates.scores.size();
-      mark(roi, cluster, judged ? candidates.scores[candidate] : 0.0f);
-    }
+    const Cluster cluster = candidate == CROWD_NMS_NONE ? Cluster{} : cluster_of(verdict, candidate);
+    if (candidate != CROWD_NMS_NONE && !cluster.kept && mode == Mode::replace)
+      return false;
     if (orphans)
-      adopt(roi, verdict);
+      adopt(roi, verdict, mode, ids);
+    if (candidate == CROWD_NMS_NONE)
+      return true;
+    left++;
+    roi->id = id_of(candidate, ids);
+    const bool judged = candidate < candidates.scores.size();
+    mark(roi, cluster, judged ? candidates.scores[candidate] : 0.0f);
     return true;
   });
   leave_trail(buffer, candidates.info.frame, left, mode);
 }
 
 bool RoiAdapter::write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
-                       Mode mode) {
-  Writer writer(buffer, size, candidates);
+                       Mode mode, ObjectIds& ids) {
+  Writer writer(buffer, size, candidates, ids);
   if (mode == Mode::replace) {
     for (std::size_t rank = 0; rank < verdict.survivors.size(); ++rank)
       writer.add(verdict.survivors[rank], {static_cast<gint>(rank), verdict.members[rank], true});

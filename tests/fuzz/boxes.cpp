@@ -148,7 +148,8 @@ void write(const meta::Candidates& candidates, const fuzz::Clusters& clusters, m
     for (const meta::Mode mode : {meta::Mode::replace, meta::Mode::annotate}) {
       const auto output = row.make();
       GstBuffer* other = gst_buffer_new();
-      require(output->write(other, size, candidates, clusters.verdict(), mode), "there is memory for survivors");
+      meta::ObjectIds ids;
+      require(output->write(other, size, candidates, clusters.verdict(), mode, ids), "there is memory for survivors");
       gst_buffer_unref(other);
     }
   }

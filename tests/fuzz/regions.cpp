@@ -235,7 +235,8 @@ void cluster(Input& input, GstBuffer* buffer, meta::Mode mode) {
   const fuzz::Clusters clusters(candidates, input.below(101) / 100.0f);
   const CrowdNmsReport& report = clusters.report();
   require(report.candidates == candidates.count && report.overflow == candidates.count - n, "nothing is lost");
-  adapter->rewrite(buffer, candidates, clusters.verdict(), mode);
+  meta::ObjectIds ids;
+  adapter->rewrite(buffer, candidates, clusters.verdict(), mode, ids);
   check(buffer, before, clusters.verdict(), mode);
   adapter->release();
   show(input, buffer);

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What crowdnms says on regions of interest, and how it leaves them.
+#pragma once
+
+#include <gst/video/gstvideometa.h>
+
+#include "meta/adapter.hpp"
+#include "meta/written.hpp"
+
+namespace crowd::meta {
+
+/// Says in a structure "nms" what became of a candidate.
+void mark(GstVideoRegionOfInterestMeta* roi, const Cluster& cluster, float score);
+
+/// Of all regions; 0 if there is none.
+int largest_region_id(GstBuffer* buffer);
+
+/// After so many regions of detections were left on the frame.
+void leave_trail(GstBuffer* buffer, FrameSize size, guint regions, Mode mode);
+
+}  // namespace crowd::meta

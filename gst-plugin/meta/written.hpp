@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the writers of survivors share: where an object lies on the frame, what it is called, and what NMS made of it.
+#pragma once
+
+#include <array>
+
+#include "meta/adapter.hpp"
+
+namespace crowd::meta {
+
+/// Edges of a box in the order x1, y1, x2, y2.
+using Edges = std::array<double, 4>;
+
+struct PixelSpan {
+  guint start;
+  guint length;
+};
+
+struct PixelRectangle {
+  PixelSpan x, y;
+};
+
+/// From the coordinates of a frame's candidates to its pixels.
+class Placer {
+ public:
+  /// `size` where the candidates do not know their frame.
+  Placer(const BoxesInfo& info, FrameSize size);
+
+  /// In pixels of the frame, not clipped to it.
+  Edges edges(const CrowdNmsBox& box) const;
+
+  /// The smallest rectangle around edges, clipped to the frame: of width or height 0 where they lie outside.
+  PixelRectangle rectangle(const Edges& edges) const;
+
+  const FrameSize& frame() const {
+    return frame_;
+  }
+
+ private:
+  GstCrowdBoxesPlacement placement_;
+  FrameSize frame_;
+  double slack_;
+};
+
+/// Name of a candidate's class; "object" without one.
+GQuark label_of(const Candidates& candidates, std::uint32_t candidate);
+
+/// What NMS made of a candidate.
+struct Cluster {
+  gint id = -1;  ///< place of the survivor in rank order
+  guint members = 0;
+  bool kept = false;
+};
+
+/// `verdict` with places and representatives.
+Cluster cluster_of(const Verdict& verdict, std::uint32_t candidate);
+
+/// The survivor that represents a candidate that is none itself; CROWD_NMS_NONE if there is none. Likewise.
+std::uint32_t keeper_of(const Verdict& verdict, std::uint32_t candidate);
+
+}  // namespace crowd::meta
