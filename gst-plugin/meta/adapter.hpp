@@ -186,6 +186,11 @@ GType boxes_api();
 void advertise_boxes_read(GstQuery* query, bool on_device);
 std::unique_ptr<Adapter> make_boxes_adapter();
 
+// In builds with gstreamer-analytics.
+GType analytics_api();
+void advertise_analytics_read(GstQuery* query, bool on_device);
+std::unique_ptr<Adapter> make_analytics_adapter();
+
 GType roi_api();
 void advertise_roi_read(GstQuery* query, bool on_device);
 std::unique_ptr<Adapter> make_roi_adapter();

@@ -23,6 +23,19 @@ constexpr AdapterRow rows[] = {
         .on_device = survivors_on_device,
         .make = make_boxes_adapter,
     },
+#if CROWD_HAVE_ANALYTICS
+    {
+        .id = KindId{4},
+        .nick = "analytics",
+        .description = "object detections of GstAnalytics (GStreamer's tensor decoders, DL Streamer and others)",
+        .writes = true,
+        .standard = true,
+        .api = analytics_api,
+        .advertise = advertise_analytics_read,
+        .on_device = nullptr,
+        .make = make_analytics_adapter,
+    },
+#endif
     {
         .id = KindId{3},
         .nick = "roi",

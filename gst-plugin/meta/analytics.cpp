@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Detections as GstAnalyticsODMtd.
+//
+// Read: each is a candidate, with its rectangle in pixels (as it is without its rotation), its confidence and the class
+// of its classification, see analyticsobjects.hpp.
+//
+// Edited: kept objects stay in their order with what belongs to them, in a new relation meta where something goes; in
+// mode annotate survivors contain those that they represent. A locked meta stays as it is.
+//
+// Written: one for each object, of the type that its class is called, with the rectangle of its region of interest.
+
+#include <gst/analytics/analytics.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/regionplace.hpp"
+#include "meta/adapter.hpp"
+#include "meta/analyticsobjects.hpp"
+#include "meta/classtable.hpp"
+#include "meta/pairedregions.hpp"
+#include "meta/relationmeta.hpp"
+#include "meta/written.hpp"
+
+namespace crowd::meta {
+
+namespace {
+
+class AnalyticsAdapter final : public Adapter {
+ public:
+  bool probe(GstBuffer* buffer) const override;
+  bool read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates,
+            const char*& problem) override;
+  void remove(GstBuffer* buffer) override;
+  void release() override {}
+  bool edits() const override {
+    return true;
+  }
+  bool needs_representatives() const override {
+    return true;
+  }
+  void rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode,
+               ObjectIds& ids) override;
+  void take_off(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, ObjectIds& ids) override;
+  bool write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict, Mode mode,
+             ObjectIds& ids) override;
+
+ private:
+  void read_object(guint id);
+  void keep(GstBuffer* buffer, const std::vector<bool>& kept, ObjectIds& ids);
+  void relate(GstAnalyticsRelationMeta* meta, const Verdict& verdict) const;
+  PairedCandidates all() const {
+    return {objects_.ids(), boxes_};
+  }
+
+  AnalyticsObjects objects_;
+  ClassTable classes_table_;
+  std::vector<CrowdNmsBox> boxes_;  // of all objects, overflow included
+  std::vector<float> scores_;
+  std::vector<std::int32_t> classes_;
+  GstAnalyticsRelationMeta* meta_ = nullptr;  // from read() on
+};
+
+bool AnalyticsAdapter::probe(GstBuffer* buffer) const {
+  GstAnalyticsRelationMeta* meta = relation_meta_of(buffer);
+  gpointer state = nullptr;
+  GstAnalyticsMtd first = {};
+  return meta && gst_analytics_relation_meta_iterate(meta, &state, gst_analytics_od_mtd_get_mtd_type(), &first);
+}
+
+void AnalyticsAdapter::read_object(guint id) {
+  GstAnalyticsODMtd mtd = {id, meta_};
+  gint x = 0, y = 0, w = 0, h = 0;
+  gfloat confidence = 0;
+  gst_analytics_od_mtd_get_location(&mtd, &x, &y, &w, &h, &confidence);
+  boxes_.push_back({float(x), float(y), float(double(x) + w), float(double(y) + h)});
+  scores_.push_back(confidence);
+}
+
+bool AnalyticsAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates,
+                            const char*& problem) {
+  meta_ = relation_meta_of(buffer);
+  objects_.read(meta_);
+  classes_table_.begin_frame();
+  boxes_.clear();
+  scores_.clear();
+  classes_.clear();
+  for (const guint id : objects_.ids())
+    read_object(id);
+  const std::size_t n = std::min<std::size_t>(limit, boxes_.size());
+  for (std::uint32_t i = 0; i < n; ++i)
+    classes_.push_back(classes_table_.number_of(objects_.class_of(i)));
+  const std::span boxes(boxes_);
+  const std::span scores(scores_);
+  candidates = {boxes.first(n),
+                scores.first(n),
+                classes_,
+                static_cast<std::uint32_t>(boxes_.size()),
+                {.frame = size, .labels = classes_table_.names()}};
+  const auto place = place_of_regions(buffer, {size.width, size.height, size.par_n, size.par_d, size.borders});
+  if (place && place->x == 0 && place->y == 0)
+    return true;
+  problem = place_of_regions_unknown;
+  return false;
+}
+
+// Gives the ids of what stays, in a meta that may be another one.
+void AnalyticsAdapter::keep(GstBuffer* buffer, const std::vector<bool>& kept, ObjectIds& ids) {
+  const bool locked = GST_META_FLAG_IS_SET(reinterpret_cast<GstMeta*>(meta_), GST_META_FLAG_LOCKED);
+  const bool all_stay = std::ranges::find(kept, false) == kept.end();
+  ids.after.assign(objects_.ids().begin(), objects_.ids().end());
+  if (locked || all_stay)
+    return;
+  const std::vector<int> new_ids = rebuild(buffer, meta_, objects_.what_stays(kept));
+  for (int& id : ids.after)
+    id = new_ids[static_cast<std::size_t>(id)];
+  meta_ = relation_meta_of(buffer);
+}
+
+void AnalyticsAdapter::remove(GstBuffer* buffer) {
+  meta_ = relation_meta_of(buffer);
+  objects_.read(meta_);
+  ObjectIds ids;
+  keep(buffer, std::vector<bool>(objects_.ids().size(), false), ids);
+}
+
+void AnalyticsAdapter::relate(GstAnalyticsRelationMeta* meta, const Verdict& verdict) const {
+  for (std::uint32_t i = 0; i < verdict.places.size(); ++i) {
+    const std::uint32_t keeper = verdict.places[i] == place_suppressed ? keeper_of(verdict, i) : CROWD_NMS_NONE;
+    if (keeper != CROWD_NMS_NONE)
+      relate_member(meta, objects_.ids()[keeper], objects_.ids()[i]);
+  }
+}
+
+void AnalyticsAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode,
+                               ObjectIds& ids) {
+  std::vector<bool> kept(objects_.ids().size(), mode == Mode::annotate);
+  for (const std::uint32_t i : verdict.survivors)
+    kept[i] = true;
+  if (mode == Mode::annotate)
+    relate(meta_, verdict);
+  keep(buffer, kept, ids);
+  follow_in_regions(buffer, all(), candidates, verdict, mode, ids);
+}
+
+void AnalyticsAdapter::take_off(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict,
+                                ObjectIds& ids) {
+  keep(buffer, std::vector<bool>(objects_.ids().size(), false), ids);
+  ids.after.clear();
+  follow_in_regions(buffer, all(), candidates, verdict, Mode::replace, ids);
+}
+
+/// Attaches candidates as new objects.
+class Writer {
+ public:
+  Writer(GstBuffer* buffer, FrameSize size, const Candidates& candidates, std::size_t objects, ObjectIds& ids)
+      : meta_(relation_meta_with_room(buffer, objects)),
+        candidates_(candidates),
+        placer_(candidates.info, size),
+        ids_(ids) {
+    ids_.after.assign(candidates.boxes.size(), -1);
+  }
+
+  void add(std::uint32_t candidate) {
+    const auto [x, y] = placer_.rectangle(placer_.edges(candidates_.boxes[candidate]));
+    GstAnalyticsODMtd object = {};
+    gst_analytics_relation_meta_add_od_mtd(
+        meta_, label_of(candidates_, candidate), static_cast<gint>(x.start), static_cast<gint>(y.start),
+        static_cast<gint>(x.length), static_cast<gint>(y.length),
+        confidence_of(candidates_.scores[candidate], candidates_.info.calibration), &object);
+    ids_.after[candidate] = static_cast<int>(object.id);
+  }
+
+  void relate(std::uint32_t candidate, std::uint32_t keeper) {
+    relate_member(meta_, static_cast<guint>(ids_.after[keeper]), static_cast<guint>(ids_.after[candidate]));
+  }
+
+ private:
+  GstAnalyticsRelationMeta* meta_;
+  const Candidates& candidates_;
+  Placer placer_;
+  ObjectIds& ids_;
+};
+
+bool AnalyticsAdapter::write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
+                             Mode mode, ObjectIds& ids) {
+  std::vector<std::uint32_t> written(verdict.survivors.begin(), verdict.survivors.end());
+  if (mode == Mode::annotate) {
+    written.clear();
+    for (std::uint32_t i = 0; i < verdict.places.size(); ++i) {
+      if (verdict.places[i] != place_rejected)
+        written.push_back(i);
+    }
+  }
+  if (written.empty())
+    return true;
+  Writer writer(buffer, size, candidates, written.size(), ids);
+  for (const std::uint32_t i : written)
+    writer.add(i);
+  for (const std::uint32_t i : written) {
+    const bool suppressed = mode == Mode::annotate && verdict.places[i] == place_suppressed;
+    if (const std::uint32_t keeper = suppressed ? keeper_of(verdict, i) : CROWD_NMS_NONE; keeper != CROWD_NMS_NONE)
+      writer.relate(i, keeper);
+  }
+  return true;
+}
+
+}  // namespace
+
+GType analytics_api() {
+  return GST_ANALYTICS_RELATION_META_API_TYPE;
+}
+
+void advertise_analytics_read(GstQuery* query, bool) {
+  if (!gst_query_find_allocation_meta(query, analytics_api(), nullptr))
+    gst_query_add_allocation_meta(query, analytics_api(), nullptr);
+}
+
+std::unique_ptr<Adapter> make_analytics_adapter() {
+  return std::make_unique<AnalyticsAdapter>();
+}
+
+}  // namespace crowd::meta

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The objects of a GstAnalyticsRelationMeta, their classes, and what else in it belongs to them.
+#pragma once
+
+#include <gst/analytics/analytics.h>
+#include <gst/gst.h>
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace crowd::meta {
+
+class AnalyticsObjects {
+ public:
+  /// Of this meta from here on, as it is now.
+  void read(GstAnalyticsRelationMeta* meta);
+
+  /// Ids of the object detections, ascending.
+  std::span<const guint> ids() const {
+    return ids_;
+  }
+
+  /// Class of an object: the best of the classification that it relates to and that has a level above 0, else the
+  /// object's own type. If there are several, the classification is the one right behind the object, else the one
+  /// behind the last object's, else the first. Called once for each, in order.
+  GQuark class_of(std::uint32_t object);
+
+  /// What stays of the meta where these objects do: they, what relations reach from them or relates to them, and what
+  /// belongs to no other object. In a large meta what lies right behind an object, and is related to it but not to the
+  /// next one, is taken for that object's own; otherwise this would take as long as there are pairs.
+  std::vector<bool> what_stays(const std::vector<bool>& kept_objects);
+
+ private:
+  bool is_classified_by(std::uint32_t object, guint classification, GQuark& best) const;
+  void find_owners();
+  void find_own_behind();
+  void find_own_in_order();
+  void look_at_rest(const std::vector<bool>& kept_objects, std::vector<bool>& stays) const;
+
+  GstAnalyticsRelationMeta* meta_ = nullptr;
+  guint length_ = 0;
+  std::vector<guint> ids_;
+  std::vector<guint> classifications_;
+  std::size_t next_classification_ = 0;
+  std::vector<std::pair<std::uint32_t, guint>> shared_;  // an object and a classification that lies elsewhere
+  std::vector<std::int32_t> owners_;  // of each mtd: the object that it is or belongs to, or no_owner
+  std::vector<guint> rest_;           // without an owner
+};
+
+}  // namespace crowd::meta

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "meta/relationmeta.hpp"
+
+#include <cstring>
+#include <memory>
+
+namespace crowd::meta {
+
+namespace {
+
+struct UnrefBuffer {
+  void operator()(GstBuffer* buffer) const {
+    gst_buffer_unref(buffer);
+  }
+};
+using BufferRef = std::unique_ptr<GstBuffer, UnrefBuffer>;
+
+/// At least what the library puts before the data of each.
+constexpr gsize header_bytes = 64;
+/// At least what an object detection takes with that.
+constexpr gsize object_bytes = 128;
+
+GstMeta* base(GstAnalyticsRelationMeta* meta) {
+  return reinterpret_cast<GstMeta*>(meta);
+}
+
+GstMetaTransformCopy whole_copy() {
+  return {.region = FALSE, .offset = 0, .size = static_cast<gsize>(-1)};
+}
+
+bool is_locked(GstAnalyticsRelationMeta* meta) {
+  return GST_META_FLAG_IS_SET(base(meta), GST_META_FLAG_LOCKED);
+}
+
+/// From the meta of a buffer to one of another buffer.
+class Copier {
+ public:
+  Copier(GstBuffer* buffer, GstAnalyticsRelationMeta* meta) : buffer_(buffer), meta_(meta) {}
+
+  void choose(const std::vector<bool>& keep) {
+    for (guint id = 0; id < keep.size(); ++id) {
+      GstAnalyticsMtd mtd = {id, meta_};
+      if (!keep[id])
+        continue;
+      chosen_.push_back(id);
+      bytes_ += header_bytes + gst_analytics_mtd_get_size(&mtd);
+    }
+  }
+
+  /// Null if there is nothing to hold.
+  GstAnalyticsRelationMeta* copy(GstBuffer* to, std::size_t more_objects) {
+    GstAnalyticsRelationMetaInitParams room = {chosen_.size() + more_objects, bytes_ + more_objects * object_bytes};
+    if (room.initial_relation_order == 0)
+      return nullptr;
+    GstAnalyticsRelationMeta* copy = gst_buffer_add_analytics_relation_meta_full(to, &room);
+    for (const guint id : chosen_)
+      copy_one(to, copy, id);
+    for (guint from = 0; from < chosen_.size(); ++from) {
+      for (guint to = 0; to < chosen_.size(); ++to) {
+        if (const int types = relation(meta_, chosen_[from], chosen_[to]))
+          gst_analytics_relation_meta_set_relation(copy, static_cast<GstAnalyticsRelTypes>(types), from, to);
+      }
+    }
+    return copy;
+  }
+
+  const std::vector<guint>& chosen() const {
+    return chosen_;
+  }
+
+ private:
+  // As the library copies: bytes, then the type's own function, which takes references.
+  void copy_one(GstBuffer* to, GstAnalyticsRelationMeta* copy, guint id) {
+    GstAnalyticsMtd mtd = {id, meta_};
+    const auto* impl = reinterpret_cast<const GstAnalyticsMtdImpl*>(gst_analytics_mtd_get_mtd_type(&mtd));
+    const gsize size = gst_analytics_mtd_get_size(&mtd);
+    GstAnalyticsMtd made = {};
+    gpointer data = gst_analytics_relation_meta_add_mtd(copy, impl, size, &made);
+    if (size > 0)
+      std::memcpy(data, gst_analytics_relation_meta_get_mtd_data(meta_, id), size);
+    GstMetaTransformCopy whole = whole_copy();
+    if (impl->mtd_meta_transform)
+      impl->mtd_meta_transform(to, &made, buffer_, _gst_meta_transform_copy, &whole);
+  }
+
+  GstBuffer* buffer_;
+  GstAnalyticsRelationMeta* meta_;
+  std::vector<guint> chosen_;
+  gsize bytes_ = 0;
+};
+
+// A buffer has one relation meta, so the new one is made on another buffer.
+void replace(GstBuffer* buffer, GstAnalyticsRelationMeta* meta, Copier& copier, std::size_t more_objects) {
+  const BufferRef scratch(gst_buffer_new());
+  GstAnalyticsRelationMeta* copy = copier.copy(scratch.get(), more_objects);
+  gst_buffer_remove_meta(buffer, base(meta));
+  GstMetaTransformCopy whole = whole_copy();
+  if (copy)
+    base(copy)->info->transform_func(buffer, base(copy), scratch.get(), _gst_meta_transform_copy, &whole);
+}
+
+}  // namespace
+
+GstAnalyticsRelationMeta* relation_meta_of(GstBuffer* buffer) {
+  return gst_buffer_get_analytics_relation_meta(buffer);
+}
+
+void add_relation(GstAnalyticsRelationMeta* meta, GstAnalyticsRelTypes type, guint from, guint to) {
+  gst_analytics_relation_meta_set_relation(meta, static_cast<GstAnalyticsRelTypes>(relation(meta, from, to) | type),
+                                           from, to);
+}
+
+void relate_member(GstAnalyticsRelationMeta* meta, guint keeper, guint member) {
+  add_relation(meta, GST_ANALYTICS_REL_TYPE_CONTAIN, keeper, member);
+  add_relation(meta, GST_ANALYTICS_REL_TYPE_IS_PART_OF, member, keeper);
+}
+
+GstAnalyticsRelationMeta* relation_meta_with_room(GstBuffer* buffer, std::size_t objects) {
+  GstAnalyticsRelationMeta* meta = relation_meta_of(buffer);
+  if (meta && is_locked(meta))
+    return meta;
+  if (!meta) {
+    GstAnalyticsRelationMetaInitParams room = {objects, objects * object_bytes};
+    return gst_buffer_add_analytics_relation_meta_full(buffer, &room);
+  }
+  Copier copier(buffer, meta);
+  copier.choose(std::vector<bool>(gst_analytics_relation_get_length(meta), true));
+  replace(buffer, meta, copier, objects);
+  return relation_meta_of(buffer);
+}
+
+std::vector<int> rebuild(GstBuffer* buffer, GstAnalyticsRelationMeta* meta, const std::vector<bool>& keep) {
+  Copier copier(buffer, meta);
+  copier.choose(keep);
+  std::vector<int> ids(keep.size(), -1);
+  for (int id = 0; const guint before : copier.chosen())
+    ids[before] = id++;
+  replace(buffer, meta, copier, 0);
+  return ids;
+}
+
+}  // namespace crowd::meta
