@@ -87,7 +87,9 @@ std::vector<Detected> detected_objects(GstBuffer* buffer) {
                                                      reinterpret_cast<GstAnalyticsMtd*>(&mtd))) {
     Detected object{};
     gst_analytics_od_mtd_get_location(&mtd, &object.x, &object.y, &object.width, &object.height, &object.confidence);
-    object.label = g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&mtd));
+    // Without a label file ssdobjectdetector gives no type.
+    const char* type = g_quark_to_string(gst_analytics_od_mtd_get_obj_type(&mtd));
+    object.label = type ? type : "";
     objects.push_back(object);
   }
   return objects;
