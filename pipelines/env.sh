@@ -44,6 +44,15 @@ from gi.repository import Gst, GstCrowd
 Gst.Fraction(1, 2)' 2>/dev/null || skip "no python3-gi, python3-gst-1.0, python3-numpy or typelib of GstCrowd here"
 }
 
+# GStreamer's analytics metadata for Python, and elements that write it.
+need_analytics() {
+  /usr/bin/python3 -c 'import gi
+gi.require_versions({"Gst": "1.0", "GstAnalytics": "1.0"})
+from gi.repository import GstAnalytics
+GstAnalytics.ODMtd.iter_direct_related' 2>/dev/null ||
+    skip "no GStreamer 1.24 or later with gir1.2-gst-plugins-bad-1.0 and python3-gst-1.0 here"
+}
+
 # What finds people: the person network in tiles, or HOG where its model cannot be had, and a line that says so.
 people_detector() {
   local network="crowddetect detector=person-net tiles=4x2 tile-overlap=0.3 score-threshold=0.25" model
