@@ -34,6 +34,7 @@ constexpr AdapterRow rows[] = {
         .advertise = advertise_analytics_read,
         .on_device = nullptr,
         .make = make_analytics_adapter,
+        .make_reader = make_analytics_reader,
     },
 #endif
     {

@@ -4,7 +4,7 @@
 // Detections as GstAnalyticsODMtd.
 //
 // Read: each is a candidate, with its rectangle in pixels (as it is without its rotation), its confidence and the class
-// of its classification, see analyticsobjects.hpp.
+// of its classification, see relationobjects.hpp.
 //
 // Edited: kept objects stay in their order with what belongs to them, in a new relation meta where something goes; in
 // mode annotate survivors contain those that they represent. A locked meta stays as it is.
@@ -18,10 +18,10 @@
 
 #include "base/regionplace.hpp"
 #include "meta/adapter.hpp"
-#include "meta/analyticsobjects.hpp"
 #include "meta/classtable.hpp"
 #include "meta/pairedregions.hpp"
 #include "meta/relationmeta.hpp"
+#include "meta/relationobjects.hpp"
 #include "meta/written.hpp"
 
 namespace crowd::meta {
@@ -55,7 +55,7 @@ class AnalyticsAdapter final : public Adapter {
     return {objects_.ids(), boxes_};
   }
 
-  AnalyticsObjects objects_;
+  RelationObjects objects_;
   ClassTable classes_table_;
   std::vector<CrowdNmsBox> boxes_;  // of all objects, overflow included
   std::vector<float> scores_;
@@ -91,7 +91,7 @@ bool AnalyticsAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t lim
     read_object(id);
   const std::size_t n = std::min<std::size_t>(limit, boxes_.size());
   for (std::uint32_t i = 0; i < n; ++i)
-    classes_.push_back(classes_table_.number_of(objects_.class_of(i)));
+    classes_.push_back(classes_table_.number_of(objects_.class_of(i).name));
   const std::span boxes(boxes_);
   const std::span scores(scores_);
   candidates = {boxes.first(n),

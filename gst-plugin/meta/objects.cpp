@@ -15,7 +15,7 @@ namespace {
 bool is_better(const Objects& a, const Objects& b) {
   if (a.empty() != b.empty())
     return !a.empty();
-  return !a.empty() && b.problem && !a.problem;
+  return a.empty() ? a.problem && !b.problem : b.problem && !a.problem;
 }
 
 }  // namespace

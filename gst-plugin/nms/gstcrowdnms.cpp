@@ -10,10 +10,16 @@
  * non-maximum suppression (NMS), on the GPU or on the CPU with the same result, and leaves one box per object, the
  * survivor, as metadata. It works in place and never looks at pixels, so frames may be in any memory.
  *
- * Candidates come as #GstCrowdBoxesMeta (crowddetect, crowdinject) or as #GstVideoRegionOfInterestMeta with a detection
- * (DL Streamer and others); `meta-source` chooses. Metadata that is not a detection is left untouched.
+ * Candidates come as #GstCrowdBoxesMeta (crowddetect, crowdinject), as objects of #GstAnalyticsRelationMeta
+ * (GStreamer's tensor decoders, DL Streamer; from GStreamer 1.24 on, in builds with gstreamer-analytics) or as
+ * #GstVideoRegionOfInterestMeta with a detection (DL Streamer and others); `meta-source` chooses, `auto` takes the
+ * first of these that a frame has. Metadata that is not a detection is left untouched.
  *
- * Survivors leave as #GstVideoRegionOfInterestMeta. Its structure "detection" holds `label_id` (int), `confidence`
+ * Survivors leave as #GstVideoRegionOfInterestMeta and, where the build has gstreamer-analytics, as objects of
+ * #GstAnalyticsRelationMeta as well; `meta-output` chooses. Where both are written, a region has the `id` of its
+ * object, as in DL Streamer.
+ *
+ * A region's structure "detection" holds `label_id` (int), `confidence`
  * (double, a probability: the score itself where the detector's scores are probabilities, else what the detector's
  * calibration makes of it, see #GstCrowdBoxesMeta) and `x_min`, `x_max`, `y_min`, `y_max` (double, fractions of the
  * frame, not clipped to it); its structure "nms" holds `cluster-id` (int: rank of the cluster's survivor, -1 for none),
@@ -23,6 +29,18 @@
  * candidates the survivors stay, with everything attached to them, and children of suppressed ones go to the survivor
  * that represents their parent. In `mode=annotate` candidates stay, and every valid one has a region that says whether
  * it is `kept`.
+ *
+ * An object (#GstAnalyticsODMtd) has the rectangle and confidence of the region, and the name of the class as its type;
+ * there is no classification. As a candidate it has its rectangle, as it is without its rotation, its confidence, and
+ * the best class of the classification that it relates to, or its own type. In `mode=replace` survivors stay in their
+ * order with all that relates to them and is no other object, in a relation meta made anew, with new ids; what belongs
+ * to suppressed ones alone goes with them, everything else stays. In large ones what lies right behind an object, and
+ * is related to it but not to the next, is taken for its own. Where nothing is suppressed the relation meta stays the
+ * one it is. Regions with the `id` of an object, a detection and its rectangle within two pixels are the same thing:
+ * they are dropped with it or marked, and get its new id; all other regions are left alone. In `mode=annotate` a
+ * survivor contains those it represents, and each of these is part of it; where `max-detections` cut the survivor off,
+ * there is no such relation. A relation meta takes n * n bytes for n things in it, which the library clears when it is
+ * freed: thousands of candidates are better left in a #GstCrowdBoxesMeta.
  *
  * Candidates in CUDA memory, their number included, stay there (in `mode=replace`): the kernels are enqueued on the
  * stream of that memory, and the host does not wait. Where downstream reads survivors from CUDA memory (crowdoverlay on
@@ -40,8 +58,8 @@
  * without them (`failures`). Overflow and failures are also reported in one warning each on the bus from start to stop.
  *
  * A frame without metadata is a frame without candidates. As long as there were no candidates at all, one warning says
- * if frames carry detections that are not read: regions of interest without a score, or, from GStreamer 1.24 on,
- * GstAnalyticsRelationMeta and GstTensorMeta.
+ * if frames carry detections that are not read: regions of interest without a score, GstTensorMeta, or, in builds
+ * without gstreamer-analytics, GstAnalyticsRelationMeta.
  *
  * Properties that do not go together (say `method=paper` with a `paper-k` that does not divide `paper-d-max`) are an
  * error when the element starts. While it plays it posts one warning and clusters as before until they fit.

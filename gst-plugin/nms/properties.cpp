@@ -117,9 +117,10 @@ void add_environment_properties(Table& table, const NmsSettings& defaults) {
                         int(defaults.source), controllable),
       [](auto& s) -> auto& { return s.source; });
   table.add(
-      g_param_spec_enum("meta-output", "Metadata written",
-                        "As which metadata survivors leave; regions that were candidates are edited in place",
-                        output_type(), int(defaults.output), controllable),
+      g_param_spec_enum(
+          "meta-output", "Metadata written",
+          "As which metadata survivors leave; regions and objects that were candidates are edited in place",
+          output_type(), int(defaults.output), controllable),
       [](auto& s) -> auto& { return s.output; });
   table.add(
       g_param_spec_enum("mode", "Mode", "What is left on the frame", mode_type(), int(defaults.mode), controllable),

@@ -12,7 +12,7 @@
 #include <random>
 
 #include "analytics_support.hpp"
-#include "meta/analyticsobjects.hpp"
+#include "meta/relationobjects.hpp"
 #include "nms_harness.hpp"
 
 namespace {
@@ -175,7 +175,7 @@ TEST(crowdnms_analytics_rebuild, what_stays_is_what_a_search_of_all_relations_fi
     }
     for (guint i = 0; i < 2 * n; i++)
       relate(meta, random() % n, random() % n);
-    crowd::meta::AnalyticsObjects found;
+    crowd::meta::RelationObjects found;
     found.read(meta);
     std::vector<bool> expected = expected_stays(meta, n, is_object, is_kept);
     ASSERT_EQ(found.what_stays(kept_objects), expected) << round;
@@ -204,7 +204,7 @@ TEST(crowdnms_analytics_rebuild, of_many_objects_each_is_followed_by_its_own) {
   expected[shared] = true;
   add_track(meta, 0);
   expected.push_back(true);
-  crowd::meta::AnalyticsObjects found;
+  crowd::meta::RelationObjects found;
   found.read(meta);
   ASSERT_EQ(found.ids().size(), objects);
   EXPECT_EQ(found.what_stays(kept), expected);
@@ -227,13 +227,13 @@ double seconds_for(guint objects, bool behind) {
   std::vector<bool> kept(objects);
   for (guint i = 0; i < objects; i++)
     kept[i] = i % 14 == 0;
-  crowd::meta::AnalyticsObjects found;
+  crowd::meta::RelationObjects found;
   double least = 1e9;
   for (int round = 0; round < 7; round++) {
     const double start = cpu_seconds();
     found.read(meta);
     for (guint i = 0; i < objects; i++)
-      EXPECT_STREQ(g_quark_to_string(found.class_of(i)), behind ? "a" : "b");
+      EXPECT_STREQ(g_quark_to_string(found.class_of(i).name), behind ? "a" : "b");
     const std::vector<bool> stays = found.what_stays(kept);
     least = std::min(least, cpu_seconds() - start);
     EXPECT_EQ(std::ranges::count(stays, true), 2 * std::ranges::count(kept, true));

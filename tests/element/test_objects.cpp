@@ -63,6 +63,7 @@ TEST(objects, that_were_lost_are_no_problem_where_another_kind_has_them) {
   const Objects objects = read({0, 0, "lost"}, {0, 0, nullptr});
   EXPECT_STREQ(objects.problem, "lost");
   EXPECT_TRUE(objects.empty());
+  EXPECT_STREQ(read({0, 0, nullptr}, {0, 0, "other frame"}).problem, "other frame");
 }
 
 }  // namespace

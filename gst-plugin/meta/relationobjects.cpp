@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "meta/analyticsobjects.hpp"
+#include "meta/relationobjects.hpp"
 
 #include <algorithm>
 
@@ -20,7 +20,7 @@ constexpr std::size_t few_pairs = 1u << 14;
 constexpr std::size_t heads = 4;
 
 // Best class with a level above 0; NaN is none.
-bool best_class(GstAnalyticsMtd& classification, GQuark& best) {
+bool best_class(GstAnalyticsMtd& classification, ObjectClass& best) {
   float highest = 0;
   const gsize n = gst_analytics_cls_mtd_get_length(&classification);
   for (gsize i = 0; i < n; ++i) {
@@ -28,14 +28,14 @@ bool best_class(GstAnalyticsMtd& classification, GQuark& best) {
     if (!(level > highest))
       continue;
     highest = level;
-    best = gst_analytics_cls_mtd_get_quark(&classification, i);
+    best = {gst_analytics_cls_mtd_get_quark(&classification, i), level};
   }
   return highest > 0;
 }
 
 }  // namespace
 
-void AnalyticsObjects::read(GstAnalyticsRelationMeta* meta) {
+void RelationObjects::read(GstAnalyticsRelationMeta* meta) {
   meta_ = meta;
   length_ = static_cast<guint>(gst_analytics_relation_get_length(meta));
   ids_.clear();
@@ -54,14 +54,14 @@ void AnalyticsObjects::read(GstAnalyticsRelationMeta* meta) {
   }
 }
 
-bool AnalyticsObjects::is_classified_by(std::uint32_t object, guint classification, GQuark& best) const {
+bool RelationObjects::is_classified_by(std::uint32_t object, guint classification, ObjectClass& best) const {
   GstAnalyticsMtd mtd = {classification, meta_};
   return (relation(meta_, ids_[object], classification) & GST_ANALYTICS_REL_TYPE_RELATE_TO) && best_class(mtd, best);
 }
 
-GQuark AnalyticsObjects::class_of(std::uint32_t object) {
+ObjectClass RelationObjects::class_of(std::uint32_t object) {
   GstAnalyticsMtd mtd = {ids_[object], meta_};
-  GQuark best = gst_analytics_od_mtd_get_obj_type(&mtd);
+  ObjectClass best = {gst_analytics_od_mtd_get_obj_type(&mtd), std::nullopt};
   GstAnalyticsMtd behind = {};
   const bool classified_behind =
       mtd.id + 1 < length_ &&
@@ -80,7 +80,7 @@ GQuark AnalyticsObjects::class_of(std::uint32_t object) {
   return best;
 }
 
-void AnalyticsObjects::find_owners() {
+void RelationObjects::find_owners() {
   owners_.assign(length_, no_owner);
   rest_.clear();
   for (std::uint32_t object = 0; object < ids_.size(); ++object)
@@ -97,7 +97,7 @@ void AnalyticsObjects::find_owners() {
 }
 
 // Each object is followed by its own.
-void AnalyticsObjects::find_own_behind() {
+void RelationObjects::find_own_behind() {
   std::size_t object = 0;
   std::vector<guint> own;  // the current object and the first of its own
   for (guint id = 0; id < length_; ++id) {
@@ -120,7 +120,7 @@ void AnalyticsObjects::find_own_behind() {
 }
 
 // All objects come first, then what belongs to them in the same order.
-void AnalyticsObjects::find_own_in_order() {
+void RelationObjects::find_own_in_order() {
   std::vector<guint> left;
   const std::size_t n = ids_.size();
   std::size_t object = 0;
@@ -138,7 +138,7 @@ void AnalyticsObjects::find_own_in_order() {
 }
 
 // What has no owner stays if something reaches it that stays, or if no dropped object reaches it.
-void AnalyticsObjects::look_at_rest(const std::vector<bool>& kept_objects, std::vector<bool>& stays) const {
+void RelationObjects::look_at_rest(const std::vector<bool>& kept_objects, std::vector<bool>& stays) const {
   enum : std::uint8_t { of_kept = 1, of_dropped = 2 };
   const std::size_t n = rest_.size();
   std::vector<std::uint8_t> reached(n, 0);
@@ -180,7 +180,7 @@ void AnalyticsObjects::look_at_rest(const std::vector<bool>& kept_objects, std::
     stays[rest_[i]] = reached[i] == 0 || (reached[i] & of_kept);
 }
 
-std::vector<bool> AnalyticsObjects::what_stays(const std::vector<bool>& kept_objects) {
+std::vector<bool> RelationObjects::what_stays(const std::vector<bool>& kept_objects) {
   find_owners();
   std::vector<bool> stays(length_);
   for (guint id = 0; id < length_; ++id)

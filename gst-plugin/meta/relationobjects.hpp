@@ -8,13 +8,20 @@
 #include <gst/gst.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 namespace crowd::meta {
 
-class AnalyticsObjects {
+/// What an object is called.
+struct ObjectClass {
+  GQuark name;
+  std::optional<float> level;  ///< of the classification that says so
+};
+
+class RelationObjects {
  public:
   /// Of this meta from here on, as it is now.
   void read(GstAnalyticsRelationMeta* meta);
@@ -27,7 +34,7 @@ class AnalyticsObjects {
   /// Class of an object: the best of the classification that it relates to and that has a level above 0, else the
   /// object's own type. If there are several, the classification is the one right behind the object, else the one
   /// behind the last object's, else the first. Called once for each, in order.
-  GQuark class_of(std::uint32_t object);
+  ObjectClass class_of(std::uint32_t object);
 
   /// What stays of the meta where these objects do: they, what relations reach from them or relates to them, and what
   /// belongs to no other object. In a large meta what lies right behind an object, and is related to it but not to the
@@ -35,7 +42,7 @@ class AnalyticsObjects {
   std::vector<bool> what_stays(const std::vector<bool>& kept_objects);
 
  private:
-  bool is_classified_by(std::uint32_t object, guint classification, GQuark& best) const;
+  bool is_classified_by(std::uint32_t object, guint classification, ObjectClass& best) const;
   void find_owners();
   void find_own_behind();
   void find_own_in_order();
