@@ -23,6 +23,7 @@ struct Selection {
   float surely_below;  ///< before the sigmoid: values below this give scores below the threshold
   const std::uint32_t* class_bits;
   std::uint32_t class_words;  ///< 0: all classes
+  float objectness_threshold = 0;
 };
 
 struct Scored {
@@ -146,8 +147,12 @@ CROWD_HD inline bool score_of(const Plan& plan, const OutputData& outputs, std::
       (scored.score < selection.surely_below || (plan.has_objectness && objectness < selection.surely_below)))
     return false;
   scored.score = activated(plan, scored.score);
-  if (plan.has_objectness)
-    scored.score *= activated(plan, objectness);
+  if (plan.has_objectness) {
+    const float object = activated(plan, objectness);
+    if (object < selection.objectness_threshold)
+      return false;
+    scored.score *= object;
+  }
   return !(scored.score < selection.threshold) && passes(selection, scored.class_id);
 }
 

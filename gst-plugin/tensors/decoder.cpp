@@ -55,7 +55,7 @@ class PlannedDecoder final : public Decoder {
       return false;
     }
     const Selection selection{settings.score_threshold, surely_below(settings.score_threshold), settings.classes.data(),
-                              static_cast<std::uint32_t>(settings.classes.size())};
+                              static_cast<std::uint32_t>(settings.classes.size()), settings.objectness_threshold};
     for (std::size_t input = 0; input < placements.size(); input++)
       decode_input(data, input, placements[input], selection, boxes);
     return true;

@@ -3,9 +3,9 @@
 //
 // From a network's outputs to candidates, in the order of the batch and in it of the network's own (anchors, cells),
 // raw: no NMS. A place gives one candidate at most, of its best class: the one whose value in the tensor is highest, of
-// equals the lowest class id; a value of NaN is above all. It is a candidate if its score is not below the threshold
-// and the filter lets its class through. So one with a score of NaN is handed on, for crowdnms to count as invalid;
-// where a network gives the class as a number that is none, the score is NaN and the class 0.
+// equals the lowest class id; a value of NaN is above all. It is a candidate if its score and its objectness are not
+// below their thresholds and the filter lets its class through. So one with a score of NaN is handed on, for crowdnms
+// to count as invalid; where a network gives the class as a number that is none, the score is NaN and the class 0.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,7 @@ struct RawBox {
 struct DecodeSettings {
   float score_threshold = 0.1F;
   std::vector<std::uint32_t> classes;  ///< bit i of word i / 32: class i is let through; empty: all are
+  float objectness_threshold = 0;      ///< of layouts that have one, before it multiplies the score
 };
 
 /// For one layout and one size of input. Const functions may be called from several threads.

@@ -72,7 +72,7 @@ class PlannedDeviceDecoder final : public DeviceDecoder {
     work.anchors = memories_.anchors;
     work.placements = placements;
     work.selection = {settings.score_threshold, surely_below(settings.score_threshold), settings.class_bits,
-                      settings.class_words};
+                      settings.class_words, settings.objectness_threshold};
     work.places = planned_.plan.places * batch;
     work.tiles = (work.places + tile_places - 1) / tile_places;
     work.state = memories_.state;

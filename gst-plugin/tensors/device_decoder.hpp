@@ -29,6 +29,7 @@ struct DeviceDecodeSettings {
   /// In device memory: bit i of word i / 32: class i is let through. No words: all are.
   const std::uint32_t* class_bits = nullptr;
   std::uint32_t class_words = 0;
+  float objectness_threshold = 0;
 };
 
 /// Where candidates go: the arrays of a GstCrowdBoxesMeta in device memory.

@@ -63,7 +63,8 @@ struct Room {
 void decode(DeviceDecoder& decoder, const Answer& answer, unsigned batch, const DecodeSettings& settings, Room& room) {
   const auto placements = make_placements(batch);
   const DeviceDecodeSettings on_device{settings.score_threshold, settings.classes.data(),
-                                       static_cast<std::uint32_t>(settings.classes.size())};
+                                       static_cast<std::uint32_t>(settings.classes.size()),
+                                       settings.objectness_threshold};
   EXPECT_EQ(decoder.enqueue(answer.tensors(), batch, placements.data(), on_device, room.out(), nullptr), cudaSuccess);
 }
 
@@ -95,6 +96,7 @@ TEST_P(DeviceDecoding, gives_the_bits_of_the_host) {
       compare(network, *decoder, answer, batch, {.05F, {0x15u}}, ample);
       compare(network, *decoder, answer, batch, {.05F, {0, 7, 1}}, ample);
       compare(network, *decoder, answer, batch, {2, {}}, ample);
+      compare(network, *decoder, answer, batch, {.01F, {}, .5F}, ample);
     }
   }
 }

@@ -171,6 +171,26 @@ TEST_P(Layouts, refuse_outputs_that_were_not_announced) {
   EXPECT_TRUE(refused({}, 2));
 }
 
+TEST(Objectness, has_a_threshold_of_its_own_where_a_layout_has_it) {
+  const Network network = make_network("yolo-v5");
+  const Answer answer = make_answer(network, 1, 5);
+  const auto all = decode(network, answer, 1, above(.01F));
+  const auto sure = decode(network, answer, 1, {.01F, {}, .5F});
+  std::size_t expected = 0;
+  for (std::size_t n = 0; n < 945; n++) {
+    float best = 0;
+    for (std::size_t c = 5; c < 12; c++)
+      best = std::max(best, answer.at(0, 0, n, c));
+    expected += best * answer.at(0, 0, n, 4) >= .01F && answer.at(0, 0, n, 4) >= .5F;
+  }
+  EXPECT_EQ(sure.size(), expected);
+  EXPECT_GT(sure.size(), 0u);
+  EXPECT_LT(sure.size(), all.size());
+  const Network without = make_network("yolo-v8");
+  const Answer other = make_answer(without, 1, 5);
+  EXPECT_EQ(decode(without, other, 1, {.01F, {}, 1}), decode(without, other, 1, above(.01F)));
+}
+
 INSTANTIATE_TEST_SUITE_P(Layout, Layouts, testing::ValuesIn(network_names), [](const auto& info) {
   std::string name = info.param;
   std::ranges::replace(name, '-', '_');
