@@ -51,6 +51,8 @@ bool has_parameter(const Layout& layout, const std::string& key);
 std::string parameter_names(const Layout& layout);
 /// Whether it has an output of that id.
 bool has_output(const Layout& layout, const std::string& id);
+/// Whether that is needed to decode it.
+bool needs_output(const Layout& layout, const std::string& id);
 /// Its outputs' ids and dims, for messages.
 std::string output_names(const Layout& layout);
 

@@ -81,6 +81,10 @@ bool has_output(const Layout& layout, const std::string& id) {
   return std::ranges::any_of(layout.outputs, [&](const OutputRow& row) { return row.id == id; });
 }
 
+bool needs_output(const Layout& layout, const std::string& id) {
+  return std::ranges::any_of(layout.outputs, [&](const OutputRow& row) { return row.id == id && row.read; });
+}
+
 std::string output_names(const Layout& layout) {
   std::string names;
   for (const OutputRow& row : layout.outputs)

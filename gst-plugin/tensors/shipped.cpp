@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
-#include <set>
 #include <vector>
 
 #include "base/datafiles.hpp"
@@ -32,8 +31,17 @@ std::vector<std::filesystem::path> folders() {
   return found;
 }
 
-/// Of the descriptions in all folders.
 std::string names_there_are() {
+  std::string list;
+  for (const std::string& name : description_names())
+    list += (list.empty() ? "" : ", ") + shortened(name);
+  return list.empty() ? "none are installed; set GST_CROWD_LAYOUTS to the folder of descriptions"
+                      : "there are: " + list;
+}
+
+}  // namespace
+
+std::set<std::string> description_names() {
   std::set<std::string> names;
   for (const std::filesystem::path& folder : folders()) {
     std::error_code error;
@@ -41,14 +49,8 @@ std::string names_there_are() {
       if (entry->path().extension() == ending)
         names.insert(entry->path().stem().string());
   }
-  std::string list;
-  for (const std::string& name : names)
-    list += (list.empty() ? "" : ", ") + shortened(name);
-  return list.empty() ? "none are installed; set GST_CROWD_LAYOUTS to the folder of descriptions"
-                      : "there are: " + list;
+  return names;
 }
-
-}  // namespace
 
 std::string find_description(const std::string& name, std::string& problem) {
   if (name.find('/') != name.npos || name.ends_with(ending)) {

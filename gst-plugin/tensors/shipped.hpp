@@ -4,6 +4,7 @@
 // Where descriptions are found.
 #pragma once
 
+#include <set>
 #include <string>
 
 namespace crowd::tensors {
@@ -13,5 +14,8 @@ namespace crowd::tensors {
 /// the system, and in the datadir of the build. Empty, with the reason and the names that there are, where there is
 /// none.
 std::string find_description(const std::string& name, std::string& problem);
+
+/// The names in all of these folders.
+std::set<std::string> description_names();
 
 }  // namespace crowd::tensors

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "tensors/fitting.hpp"
+
 namespace crowd::net {
 
 namespace {
@@ -41,9 +43,8 @@ int taps(double scale) {
 }
 
 Crop crop_of(const Region& region, Size input, tensors::Fit fit) {
-  double scale_x = region.width / input.width, scale_y = region.height / input.height;
-  if (fit == tensors::Fit::letterbox)
-    scale_x = scale_y = std::max(scale_x, scale_y);
+  const auto [scale_x, scale_y] =
+      tensors::scale_to_picture(region.width, region.height, input.width, input.height, fit);
   Crop crop;
   crop.place = {static_cast<float>(region.x), static_cast<float>(region.y), static_cast<float>(scale_x),
                 static_cast<float>(scale_y)};
