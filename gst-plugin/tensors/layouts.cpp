@@ -97,14 +97,22 @@ std::string draw_up_ssd_encodings(Draft& draft, Parameters& parameters) {
   return set_ssd_classes(draft, parameters);
 }
 
-std::string draw_up_ssd_boxes(Draft& draft, Parameters& parameters) {
+std::string draw_up_ready_boxes(Draft& draft, Parameters& parameters, bool y_first) {
   Plan& plan = draft.planned.plan;
   plan.form = Form::corners;
   plan.boxes = plan.sizes = values_by_place(draft.places, 4);
-  set_order(plan, parameters.choice("box-order", {"yxyx", "xyxy"}) == "yxyx");
+  set_order(plan, parameters.choice("box-order", {y_first ? "yxyx" : "xyxy", y_first ? "xyxy" : "yxyx"}) == "yxyx");
   read_activation(plan, parameters, false);
   read_coordinates(draft, parameters, true);
   return set_ssd_classes(draft, parameters);
+}
+
+std::string draw_up_ssd_boxes(Draft& draft, Parameters& parameters) {
+  return draw_up_ready_boxes(draft, parameters, true);
+}
+
+std::string draw_up_ultra_light_face(Draft& draft, Parameters& parameters) {
+  return draw_up_ready_boxes(draft, parameters, false);
 }
 
 std::string draw_up_centerface(Draft& draft, Parameters& parameters) {
@@ -221,6 +229,11 @@ constexpr OutputRow blazeface_outputs[] = {
     {"blazeface-out-boxes", {batch_dim, places, fixed_dim(16)}, 3},
     {"blazeface-out-scores", {batch_dim, places, fixed_dim(1)}, 3},
 };
+// GStreamer's name for boxes that are ready is the same for every such network.
+constexpr OutputRow ultra_light_face_outputs[] = {
+    {"ssd-mobilenet-v1-variant-1-out-boxes", {batch_dim, places, fixed_dim(4)}, 3},
+    {"ultra-lightweight-face-detection-rfb-320-v1-variant-1-out-scores", {batch_dim, places, free_dim('C')}, 3},
+};
 
 constexpr const char* ssd_encodings_parameters[] = {"activation", "classes",     "background", "box-order",
                                                     "variances",  "grids",       "min-scale",  "max-scale",
@@ -238,6 +251,8 @@ constexpr Layout table[] = {
     {"yolo-v5-out", yolo_v5_outputs, yolo_parameters, draw_up_yolo_v5},
     {"yolo-v26-out", yolo_v26_outputs, yolo_parameters, draw_up_yolo_v26},
     {"blazeface-out", blazeface_outputs, blazeface_parameters, draw_up_blazeface},
+    {"ultra-lightweight-face-detection-rfb-320-v1-variant-1-out", ultra_light_face_outputs, ssd_boxes_parameters,
+     draw_up_ultra_light_face},
 };
 
 }  // namespace

@@ -12,6 +12,8 @@
 //   yolo-v5-out         yolo-v5-out [b,N,5+C]: centre and size in pixels, objectness, scores
 //   yolo-v26-out        yolo-v26-out [b,N,6]: x1 y1 x2 y2 in pixels, score, class
 //   blazeface-out       blazeface-out-boxes [b,N,16], blazeface-out-scores [b,N,1]
+//   ultra-lightweight-face-detection-rfb-320-v1-variant-1-out, with the ids that GStreamer's decoder reads:
+//                       ssd-mobilenet-v1-variant-1-out-boxes [b,N,4], GROUP-ID-scores [b,N,C]: corners, 0..1
 //
 // Parameters, keys of a description's group [crowd]; each layout has its own defaults:
 //

@@ -42,6 +42,11 @@ const Row rows[] = {
     {"yolo-v5", 160, 96, {{"yolo-v5-out", {-1, 945, 5 + 7}}}},
     {"yolo-v26", 160, 96, {{"yolo-v26-out", {-1, 300, 6}}}},
     {"blazeface", 256, 256, {{"blazeface-out-boxes", {-1, 896, 16}}, {"blazeface-out-scores", {-1, 896, 1}}}},
+    {"ultra-light-face",
+     320,
+     240,
+     {{"ssd-mobilenet-v1-variant-1-out-boxes", {-1, 442, 4}},
+      {"ultra-lightweight-face-detection-rfb-320-v1-variant-1-out-scores", {-1, 442, 2}}}},
 };
 
 /// Whether element `e` of the output is a score, by the layout's definition.
@@ -89,7 +94,7 @@ float usual_value(const std::string& id, const Dims& dims, std::size_t e, std::m
     return static_cast<float>(lots() % 80);
   if (is_in_pixels(id))
     return 100 * uniform(lots) + 1;
-  return id == "ssd-boxes-out-boxes" ? uniform(lots) : normal(lots);
+  return id == "ssd-boxes-out-boxes" || id == "ssd-mobilenet-v1-variant-1-out-boxes" ? uniform(lots) : normal(lots);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ struct Network {
 };
 
 /// Names of the shipped descriptions, one for each layout.
-inline constexpr const char* network_names[] = {"person-net", "ssd-boxes", "face-net", "yolo-v8",
-                                                "yolo-v5",    "yolo-v26",  "blazeface"};
+inline constexpr const char* network_names[] = {"person-net", "ssd-boxes", "face-net",  "yolo-v8",
+                                                "yolo-v5",    "yolo-v26",  "blazeface", "ultra-light-face"};
 
 /// Fails the test where the description cannot be read.
 Network make_network(const std::string& name, tensors::Type type = tensors::Type::float32);

@@ -73,6 +73,9 @@ Place place_of(const Network& network, const Answer& a, std::size_t b, std::size
     place.box = {300. * a.at(0, b, n, 1), 200. * a.at(0, b, n, 0), 300. * a.at(0, b, n, 3), 200. * a.at(0, b, n, 2)};
     for (std::size_t c = 1; c < 5; c++)
       place.scores.push_back(a.at(1, b, n, c));
+  } else if (name == "ultra-light-face") {
+    place.box = {320. * a.at(0, b, n, 0), 240. * a.at(0, b, n, 1), 320. * a.at(0, b, n, 2), 240. * a.at(0, b, n, 3)};
+    place.scores = {a.at(1, b, n, 1)};
   } else if (name == "face-net") {
     const std::size_t row = n / 24, column = n % 24;
     const double s0 = std::exp(a.at(1, b, 0, row, column)) * 4., s1 = std::exp(a.at(1, b, 1, row, column)) * 4.;
@@ -108,7 +111,7 @@ std::vector<Expected> decode_by_the_book(const Network& network, const Answer& a
                                          const std::vector<tensors::Placement>& placements, double threshold) {
   static const std::map<std::string, std::size_t> places = {
       {"person-net", 1917}, {"ssd-boxes", 333}, {"face-net", 16 * 24}, {"yolo-v8", 315},
-      {"yolo-v5", 945},     {"yolo-v26", 300},  {"blazeface", 896}};
+      {"yolo-v5", 945},     {"yolo-v26", 300},  {"blazeface", 896},    {"ultra-light-face", 442}};
   std::vector<Expected> found;
   for (std::size_t b = 0; b < placements.size(); b++)
     for (std::size_t n = 0; n < places.at(network.name); n++) {
