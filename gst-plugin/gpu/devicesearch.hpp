@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Candidates that are found in device memory, and left there. In builds with CUDA and gst/cuda.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+#include <utility>
+
+#include "base/deviceoutcome.hpp"
+#include "base/memorypool.hpp"
+#include "gpu/cudareport.hpp"
+#include "gpu/device.hpp"
+
+namespace crowd {
+
+/// For one thread.
+class DeviceSearch {
+ public:
+  /// What a search gets, under the context of the memory that it searches.
+  struct Work {
+    const GstCrowdBoxesMap& boxes;  ///< device pointers, for what is found
+    guint capacity;
+    CUstream_st* stream;  ///< that orders the work
+  };
+
+  /// Calls search(Work), and leaves what it filled, with room for `capacity`, in `candidates`. `memory` is the device
+  /// memory that is searched. Calls release() before the context of the last one is left, to let go of all that is in
+  /// it, and moved(stream) where the stream is another than that of the last one. Both return a DeviceReport but for
+  /// release().
+  template <typename Release, typename Moved, typename Search>
+  DeviceReport run(GstMemory* memory, guint capacity, MemoryRef& candidates, const Release& release, const Moved& moved,
+                   const Search& search);
+
+  /// Runs release() in the context of the last memory and forgets it.
+  template <typename Release>
+  void leave(const Release& release) {
+    const CudaDevice::Current current(device_.get());
+    release();
+    pool_.clear();
+    stream_ = nullptr;
+  }
+
+ private:
+  std::unique_ptr<CudaDevice> device_ = CudaDevice::make();
+  DeviceBoxesPool pool_;
+  CUstream_st* stream_ = nullptr;  // of the last memory
+};
+
+template <typename Release, typename Moved, typename Search>
+DeviceReport DeviceSearch::run(GstMemory* memory, guint capacity, MemoryRef& candidates, const Release& release,
+                               const Moved& moved, const Search& search) {
+  if (DeviceReport report = device_->follow(memory, -1, [&] { leave(release); }); report.outcome != DeviceOutcome::done)
+    return report;
+  const CudaDevice::Current current(device_.get());
+  if (!current)
+    return {DeviceOutcome::failed, "the CUDA context cannot be made current"};
+  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream))
+    if (DeviceReport report = moved(stream); report.outcome != DeviceOutcome::done)
+      return report;
+  MemoryRef boxes = pool_.acquire(capacity, memory);
+  if (!boxes)
+    return report_of_no_memory("no device memory for candidates");
+  DeviceReport report;
+  {
+    const MappedBoxes map(boxes.get(), capacity, GST_MAP_WRITE | map_on_device);
+    if (!map)
+      return {DeviceOutcome::failed, "the memory of candidates cannot be mapped"};
+    report = search(Work{*map, capacity, stream_});
+  }
+  if (report.outcome == DeviceOutcome::done)
+    candidates = std::move(boxes);
+  return report;
+}
+
+}  // namespace crowd
