@@ -12,6 +12,7 @@
 
 #include "base/confidence.hpp"
 #include "base/deviceoutcome.hpp"
+#include "base/labels.hpp"
 #include "base/memorypool.hpp"
 #include "base/shownpart.hpp"
 #include "detect/detectsettings.hpp"
@@ -55,11 +56,6 @@ class Detector {
   virtual std::string search(const GstVideoFrame& frame, const ShownPart& part, const PerFrame& settings,
                              std::vector<RawBox>& boxes) = 0;
 };
-
-/** Names of classes as GstCrowdBoxesMeta has them. */
-using Labels = std::unique_ptr<GPtrArray, decltype(&g_ptr_array_unref)>;
-
-Labels labels_of(const std::vector<std::string>& names);
 
 /** What `model` asks for. Null if that cannot be had; why has been posted as an error of `element`. */
 std::unique_ptr<Detector> make_detector(GstElement* element, const Model& model);

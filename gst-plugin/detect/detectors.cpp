@@ -8,13 +8,6 @@
 
 namespace crowd {
 
-Labels labels_of(const std::vector<std::string>& names) {
-  Labels labels(g_ptr_array_new_with_free_func(g_free), g_ptr_array_unref);
-  for (const std::string& name : names)
-    g_ptr_array_add(labels.get(), g_strdup(name.c_str()));
-  return labels;
-}
-
 std::string Detector::find(GstBuffer* buffer, const GstVideoInfo& info, const PerFrame& settings,
                            std::vector<RawBox>& boxes) {
   const MappedFrame frame(buffer, info, GST_MAP_READ);
