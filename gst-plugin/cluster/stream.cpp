@@ -38,10 +38,13 @@ Backends::Config backends_config(const NmsSettings& settings, BackendChoice back
 NmsStream::NmsStream(GstBaseTransform* element, const StreamParts& parts)
     : element_(element),
       library_(parts.library),
+      best_are_attached_(parts.best_are_attached),
       metadata_(parts.rows),
       device_(parts.make_device()),
       host_(metadata_, device_.get(), library_),
-      device_nms_(device_ ? parts.make_device_nms(*device_, metadata_) : nullptr) {}
+      device_nms_(device_ ? parts.make_device_nms(*device_, metadata_) : nullptr) {
+  GST_DEBUG_CATEGORY_INIT(gst_crowd_nms_debug, "crowdnms", 0, "clustering of detections");
+}
 
 NmsStream::~NmsStream() = default;
 
@@ -81,6 +84,21 @@ bool NmsStream::prepare(const Backends::Config& config) {
                         ("These properties do not go together: %s.", host_.problem().c_str()), (NULL));
   }
   return false;
+}
+
+void NmsStream::set_caps(GstCaps* caps) {
+  const GstStructure* structure = gst_caps_get_structure(caps, 0);
+  int width = 0, height = 0;
+  gst_structure_get_int(structure, "width", &width);
+  gst_structure_get_int(structure, "height", &height);
+  meta::FrameSize size;
+  if (width > 0 && height > 0) {
+    size.width = guint(width);
+    size.height = guint(height);
+    gst_structure_get_fraction(structure, "pixel-aspect-ratio", &size.par_n, &size.par_d);
+  }
+  size.borders = gst_crowd_boxes_borders_before(GST_BASE_TRANSFORM_SINK_PAD(element_));
+  set_frame_size(size);
 }
 
 bool NmsStream::start(const NmsSettings& settings) {
@@ -283,7 +301,13 @@ void NmsStream::look_for_lost(GstBuffer* buffer, Frame& frame) {
 }
 
 void NmsStream::warn_overflow(guint64 overflow, guint64 candidates, CrowdNmsMethod method) {
-  if (overflow)
+  if (overflow && best_are_attached_)
+    warnings_.overflow.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                            "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
+                            " candidates are not looked at, the worst-scored ones. Raise max-candidates, or the "
+                            "thresholds of scores. Further ones are only counted, see overflow in stats.",
+                            overflow, candidates);
+  else if (overflow)
     warnings_.overflow.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
                             "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
                             " candidates are not looked at: the last in the order of the metadata, whatever their "

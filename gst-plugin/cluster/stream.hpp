@@ -38,6 +38,8 @@ struct StreamParts {
   std::function<std::unique_ptr<CudaDevice>()> make_device = [] { return make_device_part<CudaDevice>(); };
   std::function<std::unique_ptr<DeviceNms>(CudaDevice&, const Metadata&)> make_device_nms =
       make_device_part<DeviceNms, CudaDevice&, const Metadata&>;
+  /// Whether the element attaches the candidates itself, the best-scored ones where there is no room for all.
+  bool best_are_attached = false;
 };
 
 class NmsStream {
@@ -52,10 +54,14 @@ class NmsStream {
   bool start(const NmsSettings& settings);
   void stop();
 
-  /// Of the frames from here on; unknown if the caps do not say.
+  /// Of the frames from here on, whose size is unknown if the caps do not say it.
+  void set_caps(GstCaps* caps);
   void set_frame_size(meta::FrameSize size) {
     frame_size_ = size;
     downstream_.reconfigure();
+  }
+  const meta::FrameSize& frame_size() const {
+    return frame_size_;
   }
   /// Something changed downstream. Any thread.
   void reconfigure() {
@@ -101,6 +107,7 @@ class NmsStream {
 
   GstBaseTransform* element_;
   Library library_;
+  bool best_are_attached_;
   Metadata metadata_;
   std::unique_ptr<CudaDevice> device_;
   HostNms host_;

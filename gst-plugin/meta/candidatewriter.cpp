@@ -42,6 +42,12 @@ CandidateWriter::Written CandidateWriter::write(GstBuffer* frame, std::size_t co
   return {.memory = std::move(memory), .capacity = capacity};
 }
 
+meta::KindId CandidateWriter::kind() {
+  return std::ranges::find(meta::adapter_rows(), GST_CROWD_BOXES_META_API_TYPE,
+                           [](const meta::AdapterRow& row) { return row.api(); })
+      ->id;
+}
+
 void CandidateWriter::attach(GstBuffer* buffer, const Written& candidates, const Frame& frame) {
   GstCrowdBoxesMeta* meta = gst_buffer_add_crowd_boxes_meta(
       buffer, gst_memory_ref(candidates.memory.get()), candidates.capacity, frame.width, frame.height, frame.labels);

@@ -16,6 +16,7 @@
 #include "base/negotiation.hpp"
 #include "gpu/boxesupload.hpp"
 #include "gpu/parts.hpp"
+#include "meta/adapter.hpp"
 
 namespace crowd {
 
@@ -46,6 +47,8 @@ class CandidateWriter {
   /// memory in any case where `frame` is null. No memory if there is none or the GPU failed, see device_report().
   Written write(GstBuffer* frame, std::size_t count, const Fill& fill, guint max_candidates);
 
+  /// As what kind they are attached.
+  static meta::KindId kind();
   static void attach(GstBuffer* buffer, const Written& candidates, const Frame& frame);
 
   /// What downstream reads may be different from here on. Any thread.

@@ -216,19 +216,8 @@ static void gst_crowd_nms_follow_rate(GstCrowdNms* self, const GstStructure* str
 
 static gboolean gst_crowd_nms_set_caps(GstBaseTransform* trans, GstCaps* incaps, GstCaps*) {
   auto* self = GST_CROWD_NMS(trans);
-  const GstStructure* structure = gst_caps_get_structure(incaps, 0);
-  int width = 0, height = 0;
-  gst_structure_get_int(structure, "width", &width);
-  gst_structure_get_int(structure, "height", &height);
-  crowd::meta::FrameSize size;
-  if (width > 0 && height > 0) {
-    size.width = guint(width);
-    size.height = guint(height);
-    gst_structure_get_fraction(structure, "pixel-aspect-ratio", &size.par_n, &size.par_d);
-  }
-  size.borders = gst_crowd_boxes_borders_before(GST_BASE_TRANSFORM_SINK_PAD(trans));
-  self->impl->stream.set_frame_size(size);
-  gst_crowd_nms_follow_rate(self, structure);
+  self->impl->stream.set_caps(incaps);
+  gst_crowd_nms_follow_rate(self, gst_caps_get_structure(incaps, 0));
   return TRUE;
 }
 

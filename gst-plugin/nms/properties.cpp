@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "cluster/setting_types.hpp"
+#include "cluster/setting_rows.hpp"
 
 namespace crowd {
 
@@ -14,8 +14,11 @@ namespace {
 
 using Table = PropertyTable<NmsSettings>;
 
-constexpr guint candidates_limit = 1u << 24;
 constexpr guint paper_d_max_limit = 65536;
+
+constexpr auto itself = [](auto& settings) -> auto& {
+  return settings;
+};
 
 // Of a float score that is not below one of them, the other is not above it either.
 float float_not_below(double threshold) {
@@ -64,12 +67,7 @@ void add_rule_properties(Table& table, const NmsSettings& defaults) {
                         "inclusive (older detectors)",
                         0, 1, params.pixel_offset, controllable),
       [](auto& s) -> auto& { return s.params.pixel_offset; });
-  table.add(
-      g_param_spec_boolean("class-agnostic", "Class-agnostic",
-                           "Let boxes suppress boxes of other classes too, instead of only those of their own",
-                           params.class_agnostic, controllable),
-      [](const NmsSettings& s, GValue* value) { write_value(value, s.params.class_agnostic != 0); },
-      [](NmsSettings& s, const GValue* value) { s.params.class_agnostic = g_value_get_boolean(value); });
+  add_class_property(table, itself);
 }
 
 void add_limit_properties(Table& table, const NmsSettings& defaults) {
@@ -79,7 +77,7 @@ void add_limit_properties(Table& table, const NmsSettings& defaults) {
           "Candidates of a frame that are looked at: the first in the order of the metadata, whatever their "
           "scores. Memory is set aside for them, about 100 bytes each. The rest is counted as overflow "
           "in stats",
-          1, candidates_limit, defaults.max_candidates, controllable),
+          1, max_candidates_limit, defaults.max_candidates, controllable),
       [](auto& s) -> auto& { return s.max_candidates; });
   table.add(
       g_param_spec_uint("max-detections", "Max detections",
@@ -103,25 +101,12 @@ void add_limit_properties(Table& table, const NmsSettings& defaults) {
 }
 
 void add_environment_properties(Table& table, const NmsSettings& defaults) {
-  table.add(
-      g_param_spec_enum("backend", "Backend", "What does the clustering; the survivors are the same. stats says which",
-                        backend_type(), int(defaults.backend), settable_before_start),
-      [](auto& s) -> auto& { return s.backend; });
-  table.add(
-      g_param_spec_int("cuda-device-id", "CUDA device ID",
-                       "Number of the GPU to use; -1: that of the neighbours, else the first", -1, G_MAXINT,
-                       defaults.cuda_device_id, settable_before_start),
-      [](auto& s) -> auto& { return s.cuda_device_id; });
+  add_backend_properties(table, itself);
   table.add(
       g_param_spec_enum("meta-source", "Metadata read", "Which metadata of a frame holds the candidates", source_type(),
                         int(defaults.source), controllable),
       [](auto& s) -> auto& { return s.source; });
-  table.add(
-      g_param_spec_enum(
-          "meta-output", "Metadata written",
-          "As which metadata survivors leave; regions and objects that were candidates are edited in place",
-          output_type(), int(defaults.output), controllable),
-      [](auto& s) -> auto& { return s.output; });
+  add_output_property(table, itself);
   table.add(
       g_param_spec_enum("mode", "Mode", "What is left on the frame", mode_type(), int(defaults.mode), controllable),
       [](auto& s) -> auto& { return s.mode; });
