@@ -6,12 +6,18 @@
 #include "inject/gstcrowdinject.h"
 #include "nms/gstcrowdnms.h"
 #include "overlay/gstcrowdoverlay.h"
+#if CROWD_HAVE_TENSORS
+#include "tensordec/gstcrowdtensordec.h"
+#endif
 
 static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = TRUE;
   registered &= GST_ELEMENT_REGISTER(crowdinject, plugin);
   registered &= GST_ELEMENT_REGISTER(crowdnms, plugin);
   registered &= GST_ELEMENT_REGISTER(crowdoverlay, plugin);
+#if CROWD_HAVE_TENSORS
+  registered &= GST_ELEMENT_REGISTER(crowdtensordec, plugin);
+#endif
   return registered;
 }
 

@@ -28,6 +28,10 @@ constexpr Kind kKinds[] = {
     {"crowdnms", "invalid", "invalid candidates"},
     {"crowdnms", "clipped", "survivors over max-detections"},
     {"crowdoverlay", "failures", "frames not drawn"},
+    {"crowdtensordec", "failures", "frames not decoded"},
+    {"crowdtensordec", "overflow", "candidates over max-candidates"},
+    {"crowdtensordec", "invalid", "invalid candidates"},
+    {"crowdtensordec", "clipped", "survivors over max-detections"},
 };
 
 std::uint64_t count_of(const GstStructure* stats, const char* field) {

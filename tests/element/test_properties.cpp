@@ -150,6 +150,14 @@ INSTANTIATE_TEST_SUITE_P(
                     Follower{"crowdinject", "candidates", 12}, Follower{"crowdoverlay", "thickness", 3}),
     name_of);
 
+#if CROWD_HAVE_TENSORS
+INSTANTIATE_TEST_SUITE_P(of_tensors, properties,
+                         testing::Values(Follower{"crowdtensordec", "iou-threshold", 0.75},
+                                         Follower{"crowdtensordec", "class-confidence-threshold", 0.25},
+                                         Follower{"crowdtensordec", "max-detections", 7}),
+                         name_of);
+#endif
+
 #if CROWD_HAVE_DETECT
 INSTANTIATE_TEST_SUITE_P(of_opencv, properties,
                          testing::Values(Follower{"crowddetect", "hit-threshold", 2.5},

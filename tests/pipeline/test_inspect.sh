@@ -17,6 +17,7 @@ inspect_where_built() {
 
 # By file, since an element that its plugin fails to register must not look like one that is not built.
 need_element_file() {
+  [ "$1" != crowdtensordec ] || [ -e "$CROWD_BUILD/gst-plugin/libgstcrowd.so.p/tensordec_gstcrowdtensordec.cpp.o" ] || { echo "no tensors"; return 77; }
   [ "$1" != crowddetect ] || [ -e "$CROWD_BUILD/gst-plugin/detect/libgstcrowdopencv.so" ] || { echo "no OpenCV"; return 77; }
 }
 
@@ -24,7 +25,7 @@ has_property() {
   sed -n '/^Element Properties/,$p' "$work/crowdnms" | grep -E "^  $1 +: [^ ]+ [^ ]+"
 }
 
-for element in crowdnms crowdinject crowdoverlay crowddetect; do
+for element in crowdnms crowdinject crowdoverlay crowddetect crowdtensordec; do
   check "gst-inspect-1.0 $element" inspect_where_built "$element"
 done
 for property in method iou-threshold score-threshold metric comparator pixel-offset class-agnostic max-candidates \
