@@ -7,6 +7,10 @@
 
 #include "base/detection.hpp"
 
+#ifndef CROWD_HAVE_TENSORS
+#error "meta/meson.build says whether this build has crowdtensordec"
+#endif
+
 namespace crowd::meta {
 
 namespace {
@@ -25,9 +29,13 @@ constexpr ForeignMeta foreign_metas[] = {
      "The detections are a GstAnalyticsRelationMeta, which this build does not read, so nothing is clustered. Let the "
      "detector attach regions of interest with a structure \"detection\", or a GstCrowdBoxesMeta."},
     {"GstTensorMetaAPI",
-     "The output of the network is a GstTensorMeta, which this build does not read, so nothing is clustered. Put a "
-     "decoder before this element that attaches regions of interest with a structure \"detection\", or a "
-     "GstCrowdBoxesMeta."},
+     CROWD_HAVE_TENSORS
+         ? "The output of the network is a GstTensorMeta, which this element does not read, so nothing is clustered. "
+           "Put crowdtensordec in its place, which decodes and clusters, or a decoder before it that attaches regions "
+           "of interest with a structure \"detection\", or a GstCrowdBoxesMeta."
+         : "The output of the network is a GstTensorMeta, which this build does not read, so nothing is clustered. Put "
+           "a decoder before this element that attaches regions of interest with a structure \"detection\", or a "
+           "GstCrowdBoxesMeta."},
 };
 
 // Hints for encoders and the like have structures of their own.

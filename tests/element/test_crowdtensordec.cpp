@@ -22,6 +22,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::Field;
 using testing::FloatEq;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
@@ -314,6 +315,18 @@ TEST(crowdtensordec, follows_frames_of_another_size) {
   EXPECT_FLOAT_EQ(pass(make_frame(640, 640)), 100);
   gst_harness_set_src_caps_str(dec.harness(), video_caps(320, 320).c_str());
   EXPECT_FLOAT_EQ(pass(make_frame(320, 320)), 50);
+}
+
+TEST(crowdtensordec, is_what_crowdnms_asks_for_where_it_finds_tensors) {
+  const Ref<GstHarness> nms(gst_harness_new("crowdnms"));
+  ElementBus bus(nms->element);
+  gst_harness_set_src_caps_str(nms.get(), video_caps(640, 480).c_str());
+  for (int i = 0; i < 2; i++) {
+    auto frame = make_frame(640, 480);
+    add_tensors(frame.get(), {yolo_tensor(piles, 2)});
+    const Ref<GstBuffer> out(gst_harness_push_and_pull(nms.get(), frame.release()));
+  }
+  EXPECT_THAT(bus.warnings(), ElementsAre(AllOf(HasSubstr("GstTensorMeta"), HasSubstr("Put crowdtensordec"))));
 }
 
 #if GST_CHECK_VERSION(1, 27, 0)
