@@ -18,6 +18,7 @@ FrameReport HostNms::cluster(GstBuffer* buffer, Frame& frame) {
   const char* problem = nullptr;
   if (!frame.source->adapter->read(buffer, frame.size, frame.config.capacity, candidates, problem))
     return {Outcome::broken, problem};
+  candidates.info.clip = frame.settings.clip;
   const std::uint32_t room = frame.settings.max_detections ? frame.settings.max_detections : frame.config.capacity;
   const bool with_representatives = Metadata::needs_representatives(frame);
   Backends::Result& result = frame.result.emplace();

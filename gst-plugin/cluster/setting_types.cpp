@@ -48,10 +48,8 @@ GType register_kinds(const char* name, bool sources) {
   static std::vector<GEnumValue> values[2];
   std::vector<GEnumValue>& own = values[sources];
   own.push_back({int(meta::KindId::automatic),
-                 sources
-                     ? "the first of the others that the frame carries"
-                     : "boxes in device memory where downstream reads them there, else what elements of other projects "
-                       "read: regions of interest, and objects of GstAnalytics if this is built with it",
+                 sources ? "the first of the others that the frame carries"
+                         : "boxes in device memory where downstream reads them there, else regions of interest",
                  "auto"});
   for (const meta::AdapterRow& row : meta::adapter_rows()) {
     if (sources || row.writes)

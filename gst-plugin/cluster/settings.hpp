@@ -32,6 +32,7 @@ struct NmsSettings {
   bool output_delay = false;
   meta::Mode mode = meta::Mode::replace;
   bool post_messages = false;
+  bool clip = true;  ///< see BoxesInfo
 };
 
 }  // namespace crowd

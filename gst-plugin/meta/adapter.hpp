@@ -50,6 +50,8 @@ struct BoxesInfo {
   GstCrowdBoxesPlacement placement = identity_placement;  ///< from coordinates to pixels of `frame`
   Calibration calibration{};                              ///< from scores to confidences
   GPtrArray* labels = nullptr;                            ///< names of the classes, may be null
+  /// Rectangles of whole pixels end at the frame's edges; else only where their metadata cannot say more.
+  bool clip = true;
 };
 
 /// The candidates of one frame: three arrays of equal length, which live until release().

@@ -164,12 +164,11 @@ class Writer {
   }
 
   void add(std::uint32_t candidate) {
-    const auto [x, y] = placer_.rectangle(placer_.edges(candidates_.boxes[candidate]));
+    const auto [x, y, width, height] = placer_.whole_rectangle(placer_.edges(candidates_.boxes[candidate]));
     GstAnalyticsODMtd object = {};
-    gst_analytics_relation_meta_add_od_mtd(
-        meta_, label_of(candidates_, candidate), static_cast<gint>(x.start), static_cast<gint>(y.start),
-        static_cast<gint>(x.length), static_cast<gint>(y.length),
-        confidence_of(candidates_.scores[candidate], candidates_.info.calibration), &object);
+    gst_analytics_relation_meta_add_od_mtd(meta_, label_of(candidates_, candidate), x, y, width, height,
+                                           confidence_of(candidates_.scores[candidate], candidates_.info.calibration),
+                                           &object);
     ids_.after[candidate] = static_cast<int>(object.id);
   }
 

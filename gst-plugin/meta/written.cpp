@@ -34,7 +34,8 @@ PixelSpan pixel_span(double low, double high, double slack, guint limit) {
 Placer::Placer(const BoxesInfo& info, FrameSize size)
     : placement_(info.placement),
       frame_(info.frame.known() ? info.frame : size),
-      slack_(is_identity(info.placement) ? 0 : placement_error) {}
+      slack_(is_identity(info.placement) ? 0 : placement_error),
+      clip_(info.clip) {}
 
 Edges Placer::edges(const CrowdNmsBox& box) const {
   const GstCrowdBoxesPlacement& p = placement_;
@@ -48,6 +49,20 @@ Edges Placer::edges(const CrowdNmsBox& box) const {
 PixelRectangle Placer::rectangle(const Edges& edges) const {
   return {pixel_span(edges[0], edges[2], slack_, frame_.known() ? frame_.width : G_MAXINT32),
           pixel_span(edges[1], edges[3], slack_, frame_.known() ? frame_.height : G_MAXINT32)};
+}
+
+WholeRectangle Placer::whole_rectangle(const Edges& edges) const {
+  if (clip_) {
+    const auto [x, y] = rectangle(edges);
+    return {static_cast<gint>(x.start), static_cast<gint>(y.start), static_cast<gint>(x.length),
+            static_cast<gint>(y.length)};
+  }
+  const auto whole = [](double value) {
+    constexpr double far = 1 << 30;
+    return std::isnan(value) ? 0 : static_cast<gint>(std::clamp(value, -far, far - 1));
+  };
+  const gint x = whole(std::floor(edges[0] + slack_)), y = whole(std::floor(edges[1] + slack_));
+  return {x, y, whole(std::ceil(edges[2] - slack_)) - x, whole(std::ceil(edges[3] - slack_)) - y};
 }
 
 GQuark label_of(const Candidates& candidates, std::uint32_t candidate) {

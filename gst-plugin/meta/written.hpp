@@ -22,6 +22,11 @@ struct PixelRectangle {
   PixelSpan x, y;
 };
 
+/// Pixels; may leave the frame.
+struct WholeRectangle {
+  gint x, y, width, height;
+};
+
 /// From the coordinates of a frame's candidates to its pixels.
 class Placer {
  public:
@@ -34,6 +39,9 @@ class Placer {
   /// The smallest rectangle around edges, clipped to the frame: of width or height 0 where they lie outside.
   PixelRectangle rectangle(const Edges& edges) const;
 
+  /// The same without clipping, where the candidates are not to be clipped.
+  WholeRectangle whole_rectangle(const Edges& edges) const;
+
   const FrameSize& frame() const {
     return frame_;
   }
@@ -42,6 +50,7 @@ class Placer {
   GstCrowdBoxesPlacement placement_;
   FrameSize frame_;
   double slack_;
+  bool clip_;
 };
 
 /// Name of a candidate's class; "object" without one.

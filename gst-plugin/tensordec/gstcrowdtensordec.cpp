@@ -119,6 +119,19 @@ void fill(const GstCrowdBoxesMap& to, const std::vector<crowd::tensors::RawBox>&
   }
 }
 
+/// Whether the frame's boxes are those of GStreamer's decoder, also as to what they suppress.
+bool is_stock(const State& state, const TensorDecSettings& settings) {
+  return settings.compatibility == crowd::Compatibility::stock && state.decoder.has_stock_rule();
+}
+
+/// Leaves all candidates as they are.
+crowd::NmsSettings without_suppression(crowd::NmsSettings settings) {
+  settings.params.overlap_threshold = 1;
+  settings.params.comparator = CROWD_NMS_GREATER;
+  settings.clip = false;
+  return settings;
+}
+
 /// What became of a frame's tensors.
 struct Decoded {
   DeviceReport report{};
@@ -139,18 +152,26 @@ Decoded decode_on_device(State& state, const TensorDecSettings& settings) {
   return decoded;
 }
 
-Decoded decode_on_host(State& state, const TensorDecSettings& settings) {
+Decoded decode_on_host(State& state, const TensorDecSettings& settings, bool as_stock) {
   state.boxes.clear();
-  const std::string problem = state.decoder.decode(
-      state.finder.found(),
-      {.score_threshold = settings.class_threshold, .classes = {}, .objectness_threshold = settings.box_threshold},
-      state.boxes);
+  const crowd::FrameTensors& found = state.finder.found();
+  const std::string problem =
+      as_stock ? state.decoder.select(found,
+                                      {.score_threshold = settings.class_threshold,
+                                       .iou_threshold = static_cast<float>(settings.nms.params.overlap_threshold),
+                                       .max_detections = settings.nms.max_detections},
+                                      state.boxes)
+               : state.decoder.decode(found,
+                                      {.score_threshold = settings.class_threshold,
+                                       .classes = {},
+                                       .objectness_threshold = settings.box_threshold},
+                                      state.boxes);
   if (!problem.empty())
     return dropped(problem);
-  const std::size_t found = state.boxes.size();
+  const std::size_t n = state.boxes.size();
   crowd::keep_best(state.boxes, settings.nms.max_candidates);
   return {.candidates = state.writer.write(
-              nullptr, found, [&state](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, state.boxes, n); },
+              nullptr, n, [&state](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, state.boxes, n); },
               settings.nms.max_candidates)};
 }
 
@@ -165,8 +186,10 @@ Decoded decode(State& state, GstBuffer* frame, const TensorDecSettings& settings
     return dropped(other + " has decoded them already, and each object would be found twice: remove one of the two");
   if (problem = state.decoder.prepare(tensors, stream.frame_size()); !problem.empty())
     return dropped(problem);
-  return stream.reads_device() && state.decoder.can_decode_on_device(tensors) ? decode_on_device(state, settings)
-                                                                              : decode_on_host(state, settings);
+  const bool as_stock = is_stock(state, settings);
+  return !as_stock && stream.reads_device() && state.decoder.can_decode_on_device(tensors)
+             ? decode_on_device(state, settings)
+             : decode_on_host(state, settings, as_stock);
 }
 
 }  // namespace
@@ -330,8 +353,10 @@ static GstFlowReturn gst_crowd_tensor_dec_transform_ip(GstBaseTransform* transfo
                                 "The tensors of a frame are not decoded: %s. Further ones are only counted, see "
                                 "failures in stats.",
                                 decoded.report.problem.c_str());
-  return decoded.candidates ? gst_crowd_tensor_dec_cluster(self, buffer, *decoded.candidates, settings.nms)
-                            : GST_FLOW_OK;
+  if (!decoded.candidates)
+    return GST_FLOW_OK;
+  return gst_crowd_tensor_dec_cluster(self, buffer, *decoded.candidates,
+                                      is_stock(state, settings) ? without_suppression(settings.nms) : settings.nms);
 }
 
 static gboolean gst_crowd_tensor_dec_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {

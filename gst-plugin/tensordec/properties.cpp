@@ -17,6 +17,19 @@ constexpr auto class_threshold_of = [](auto& settings) -> auto& {
   return settings.class_threshold;
 };
 
+constexpr GEnumValue compatibility_values[] = {
+    {int(Compatibility::none), "NMS of the boxes as the network gives them, as crowdnms does it", "none"},
+    {int(Compatibility::stock),
+     "the boxes, to the pixel, of GStreamer 1.28's yolov8tensordec or ultralightfacedetectortensordec for tensors that "
+     "these decode; on the CPU. class-agnostic, box-confidence-threshold and model-info's input do not count then",
+     "stock"},
+    {0, nullptr, nullptr}};
+
+GType compatibility_type() {
+  static const GType type = register_enum("GstCrowdTensorDecCompatibility", compatibility_values);
+  return type;
+}
+
 void add_threshold_properties(Table& table, const TensorDecSettings& defaults) {
   table.add(
       g_param_spec_float("iou-threshold", "Overlap threshold",
@@ -62,7 +75,11 @@ void add_limit_properties(Table& table, const TensorDecSettings& defaults) {
       [](auto& s) -> auto& { return s.nms.max_candidates; });
 }
 
-void add_network_properties(Table& table) {
+void add_network_properties(Table& table, const TensorDecSettings& defaults) {
+  table.add(
+      g_param_spec_enum("compatibility", "Compatibility", "Whose boxes are left, where rules differ in details",
+                        compatibility_type(), int(defaults.compatibility), controllable),
+      [](auto& s) -> auto& { return s.compatibility; });
   table.add(
       g_param_spec_string("model-info", "Description of the model",
                           "What the tensors are, and how the frame became the network's input: a file with the "
@@ -86,7 +103,7 @@ const PropertyTable<TensorDecSettings>& tensordec_properties() {
     add_threshold_properties(rows, defaults);
     add_limit_properties(rows, defaults);
     add_class_property(rows, nms_of);
-    add_network_properties(rows);
+    add_network_properties(rows, defaults);
     add_output_property(rows, nms_of);
     add_backend_properties(rows, nms_of);
     return rows;

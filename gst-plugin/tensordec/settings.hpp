@@ -22,12 +22,18 @@ inline NmsSettings stock_nms_settings() {
   return settings;
 }
 
+enum class Compatibility {
+  none,
+  stock  ///< the boxes of GStreamer's decoder for the layout, where it has one
+};
+
 struct TensorDecSettings {
   NmsSettings nms = stock_nms_settings();
   float class_threshold = 0.4F;
   float box_threshold = 0.4F;
   std::string model_info;
   std::string label_file;
+  Compatibility compatibility = Compatibility::none;
 };
 
 const PropertyTable<TensorDecSettings>& tensordec_properties();

@@ -223,15 +223,16 @@ RawBox rounded(const CrowdNmsBox& box, const StockSettings& settings, float scor
 
 bool FaceRule::select(std::span<const Tensor> outputs, const StockSettings& settings, std::vector<RawBox>& kept,
                       std::string& problem) {
-  if (outputs.size() != 2 || !has_dims(outputs[0], {1, tensors::any_size, 4}) ||
-      !has_dims(outputs[1], {1, outputs[0].dims[1], 2})) {
+  const std::size_t first = outputs.size() == 2 && has_dims(outputs[1], {1, tensors::any_size, 4}) ? 1 : 0;
+  if (outputs.size() != 2 || !has_dims(outputs[first], {1, tensors::any_size, 4}) ||
+      !has_dims(outputs[1 - first], {1, outputs[first].dims[1], 2})) {
     problem = "the tensors are not float32 of [1, places, 4] and [1, places, 2]";
     return false;
   }
-  const auto* boxes = static_cast<const CrowdNmsBox*>(outputs[0].data);
-  const auto* scores = static_cast<const float*>(outputs[1].data);
+  const auto* boxes = static_cast<const CrowdNmsBox*>(outputs[first].data);
+  const auto* scores = static_cast<const float*>(outputs[1 - first].data);
   candidates_.clear();
-  for (std::int64_t place = 0; place < outputs[0].dims[1]; place++) {
+  for (std::int64_t place = 0; place < outputs[first].dims[1]; place++) {
     const float score = scores[2 * place + 1];
     const RawBox box = rounded(boxes[place], settings, score);
     if (score >= settings.score_threshold && box.x2 > box.x1 && box.y2 > box.y1)
@@ -245,7 +246,7 @@ bool FaceRule::select(std::span<const Tensor> outputs, const StockSettings& sett
 std::unique_ptr<StockRule> StockRule::of_layout(const std::string& group_id) {
   if (group_id == "yolo-v8-out")
     return std::make_unique<YoloRule>();
-  if (group_id == "ssd-boxes-out")
+  if (group_id == "ultra-lightweight-face-detection-rfb-320-v1-variant-1-out")
     return std::make_unique<FaceRule>();
   return nullptr;
 }

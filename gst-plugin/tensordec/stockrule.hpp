@@ -9,7 +9,8 @@
 //                   centre and size are not too far out for the frame. Its box is cut to whole pixels: x and y of its
 //                   corner toward zero, width and height to the nearest. Overlap is that of boxes without what is left
 //                   of or above the frame; what lies there as a whole overlaps nothing.
-//   ssd-boxes-out   ultralightfacedetectortensordec, where the boxes are decoded. Overlap is that of the boxes from
+//   ultra-lightweight-face-detection-rfb-320-v1-variant-1-out
+//                   ultralightfacedetectortensordec, where the boxes are decoded. Overlap is that of the boxes from
 //                   0 to 1, and one that is at the threshold suppresses as well. Afterwards rounded to whole pixels.
 //
 // Both suppress across classes. Not defined there, and so not the same here: the order of equal scores (GLib's sort is
@@ -43,9 +44,8 @@ class StockRule {
   virtual ~StockRule() = default;
 
   /// Fills `kept` in the order of their scores, best first, with boxes of whole pixels that may leave the frame.
-  /// `outputs`: float32 in host memory, in the order of the layout's outputs (yolo-v8-out; boxes and scores). False,
-  /// with the reason and remedy, where their dims are not the layout's or there is no memory. Throws
-  /// std::bad_alloc.
+  /// `outputs`: float32 in host memory, in any order. False, with the reason and remedy, where their dims are not the
+  /// layout's or there is no memory. Throws std::bad_alloc.
   virtual bool select(std::span<const tensors::Tensor> outputs, const StockSettings& settings,
                       std::vector<tensors::RawBox>& kept, std::string& problem) = 0;
 };

@@ -14,8 +14,17 @@ namespace crowd {
 
 namespace {
 
+GstMemory* device_memory_of(const GstTensor& tensor) {
+  if (!tensor.data || gst_buffer_n_memory(tensor.data) != 1)
+    return nullptr;
+  GstMemory* memory = gst_buffer_peek_memory(tensor.data, 0);
+  return is_on_device(memory) ? memory : nullptr;
+}
+
+}  // namespace
+
 /// A tensor's data in host memory, mapped while it lives.
-class MappedData {
+class TensorDecoder::MappedData {
  public:
   explicit MappedData(GstBuffer* buffer) : buffer_(buffer) {
     if (!buffer_ || !gst_buffer_map(buffer_, &map_, GST_MAP_READ))
@@ -45,15 +54,6 @@ class MappedData {
   GstBuffer* buffer_;
   GstMapInfo map_{};
 };
-
-GstMemory* device_memory_of(const GstTensor& tensor) {
-  if (!tensor.data || gst_buffer_n_memory(tensor.data) != 1)
-    return nullptr;
-  GstMemory* memory = gst_buffer_peek_memory(tensor.data, 0);
-  return is_on_device(memory) ? memory : nullptr;
-}
-
-}  // namespace
 
 bool TensorDecoder::is_prepared(const FrameTensors& tensors, const meta::FrameSize& frame) const {
   return network_ == tensors.network && frame_width_ == frame.width && frame_height_ == frame.height &&
@@ -87,6 +87,7 @@ std::string TensorDecoder::prepare(const FrameTensors& tensors, const meta::Fram
   plan_for(tensors, frame);
   problem_.clear();
   decoder_ = tensors::Decoder::make(*plan_.description, plan_.infos, plan_.input_width, plan_.input_height, problem_);
+  rule_ = StockRule::of_layout(plan_.description->group_id);
   outputs_.clear();
   for (const tensors::TensorInfo& info : plan_.infos)
     outputs_.push_back({info.type, info.dims, nullptr});
@@ -105,17 +106,33 @@ bool TensorDecoder::can_decode_on_device(const FrameTensors& tensors) const {
          });
 }
 
-std::string TensorDecoder::decode(const FrameTensors& tensors, const tensors::DecodeSettings& settings,
-                                  std::vector<tensors::RawBox>& boxes) {
-  std::vector<MappedData> maps;
+std::string TensorDecoder::map(const FrameTensors& tensors, std::vector<MappedData>& maps) {
   maps.reserve(tensors.tensors.size());
   for (std::size_t i = 0; i < tensors.tensors.size(); i++) {
     maps.emplace_back(tensors.tensors[i]->data);
     if (const std::string problem = maps.back().take(outputs_[i]); !problem.empty())
       return plan_.infos[i].name + ": " + problem + "; mend the element that attaches it";
   }
-  std::string problem;
-  decoder_->decode(outputs_, {&plan_.placement, 1}, settings, boxes, problem);
+  return {};
+}
+
+std::string TensorDecoder::decode(const FrameTensors& tensors, const tensors::DecodeSettings& settings,
+                                  std::vector<tensors::RawBox>& boxes) {
+  std::vector<MappedData> maps;
+  std::string problem = map(tensors, maps);
+  if (problem.empty())
+    decoder_->decode(outputs_, {&plan_.placement, 1}, settings, boxes, problem);
+  return problem;
+}
+
+std::string TensorDecoder::select(const FrameTensors& tensors, StockSettings settings,
+                                  std::vector<tensors::RawBox>& kept) {
+  std::vector<MappedData> maps;
+  std::string problem = map(tensors, maps);
+  settings.frame_width = static_cast<int>(frame_width_);
+  settings.frame_height = static_cast<int>(frame_height_);
+  if (problem.empty())
+    rule_->select(outputs_, settings, kept, problem);
   return problem;
 }
 

@@ -13,6 +13,7 @@
 #include "meta/adapter.hpp"
 #include "tensordec/devicetensors.hpp"
 #include "tensordec/frametensors.hpp"
+#include "tensordec/stockrule.hpp"
 #include "tensors/decoder.hpp"
 
 namespace crowd {
@@ -30,11 +31,23 @@ class TensorDecoder {
   std::string decode(const FrameTensors& tensors, const tensors::DecodeSettings& settings,
                      std::vector<tensors::RawBox>& boxes);
 
+  /// Whether GStreamer has a decoder for the layout that was prepared for, whose rule select() follows.
+  bool has_stock_rule() const {
+    return rule_ != nullptr;
+  }
+
+  /// After prepare(), where has_stock_rule(): fills `kept` with what that decoder keeps, see stockrule.hpp. Empty, or
+  /// why not, and what helps.
+  std::string select(const FrameTensors& tensors, StockSettings settings, std::vector<tensors::RawBox>& kept);
+
   /// After prepare(), where can_decode_on_device(): leaves them in `candidates`.
   DeviceReport decode_on_device(const FrameTensors& tensors, const DeviceTensors::Settings& settings,
                                 MemoryRef& candidates);
 
  private:
+  class MappedData;
+
+  std::string map(const FrameTensors& tensors, std::vector<MappedData>& maps);
   bool is_prepared(const FrameTensors& tensors, const meta::FrameSize& frame) const;
   void plan_for(const FrameTensors& tensors, const meta::FrameSize& frame);
 
@@ -44,6 +57,7 @@ class TensorDecoder {
   TensorPlan plan_;
   std::string problem_;
   std::unique_ptr<tensors::Decoder> decoder_;
+  std::unique_ptr<StockRule> rule_;
   std::vector<tensors::Tensor> outputs_;
   std::vector<GstMemory*> memories_;
   std::unique_ptr<DeviceTensors> on_device_ = make_device_part<DeviceTensors>();

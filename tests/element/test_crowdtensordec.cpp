@@ -308,13 +308,23 @@ TEST(crowdtensordec, decodes_frames_that_others_hold) {
 
 TEST(crowdtensordec, follows_frames_of_another_size) {
   TensorDecHarness dec("meta-output=boxes model-info=yolo-v8", 640, 640);
-  const auto pass = [&dec](Ref<GstBuffer> frame) {
+  const auto pass = [&dec](unsigned width, unsigned height) {
+    gst_harness_set_src_caps_str(dec.harness(), video_caps(width, height).c_str());
+    auto frame = make_frame(width, height);
     add_tensors(frame.get(), {yolo_tensor({{100, 50, 200, 150, .9f}})});
     return survivors_of(dec.pass(std::move(frame)).get()).at(0).x1;
   };
-  EXPECT_FLOAT_EQ(pass(make_frame(640, 640)), 100);
-  gst_harness_set_src_caps_str(dec.harness(), video_caps(320, 320).c_str());
-  EXPECT_FLOAT_EQ(pass(make_frame(320, 320)), 50);
+  EXPECT_FLOAT_EQ(pass(640, 640), 100);
+  EXPECT_FLOAT_EQ(pass(1280, 640), 200);
+  EXPECT_FLOAT_EQ(pass(1280, 2560), 400);
+}
+
+TEST(crowdtensordec, follows_tensors_that_change_places) {
+  TensorDecHarness dec("meta-output=boxes model-info=ssd-boxes", 300, 300);
+  const TensorParts boxes{.id = "ssd-boxes-out-boxes", .dims = {1, 1, 4}, .bytes = bytes_of({.1f, .2f, .5f, .6f})};
+  const TensorParts scores{.id = "something", .dims = {1, 1, 4}, .bytes = bytes_of({.1f, .2f, .3f, .9f})};
+  for (const auto& tensors : {std::vector{boxes, scores}, {scores, boxes}, {boxes, scores}})
+    EXPECT_THAT(scores_of(survivors_of(dec.pass(tensors).get())), ElementsAre(.9f));
 }
 
 TEST(crowdtensordec, is_what_crowdnms_asks_for_where_it_finds_tensors) {
@@ -330,6 +340,17 @@ TEST(crowdtensordec, is_what_crowdnms_asks_for_where_it_finds_tensors) {
 }
 
 #if GST_CHECK_VERSION(1, 27, 0)
+// Before, a frame has one GstTensorMeta at most.
+TEST(crowdtensordec, a_description_has_the_tensors_of_its_names_among_others) {
+  TensorDecHarness dec("meta-output=boxes model-info=yolo-v8", 640, 640);
+  auto frame = dec.frame();
+  add_tensors(frame.get(), {{.id = "other", .dims = {1, 6, 200}, .bytes = std::string(4800, '\0')}});
+  TensorParts tensor = yolo_tensor(piles, 2);
+  tensor.id = "output0";
+  add_tensors(frame.get(), {tensor});
+  EXPECT_THAT(scores_of(survivors_of(dec.pass(std::move(frame)).get())), ElementsAre(.9f, .6f));
+}
+
 constexpr char tensor_caps[] =
     "video/x-raw,format=NV12,width=640,height=480,framerate=25/1,tensors=(structure)[tensorgroups,"
     "yolo-v8-out=(/uniquelist){(GstCaps)[tensor/strided,tensor-id=yolo-v8-out,dims=<(int)1,(int)84,(int)8400>,"

@@ -33,6 +33,7 @@ using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::IsEmpty;
 
+constexpr char faces_layout[] = "ultra-lightweight-face-detection-rfb-320-v1-variant-1-out";
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 struct IntBox {
@@ -206,7 +207,7 @@ TEST(stock_rules, refuse_tensors_of_another_layout) {
   std::string problem;
   const float values[64] = {};
   const Tensor good{Type::float32, {1, 4, 4}, values}, wrong{Type::float16, {1, 5, 4}, values};
-  for (const char* layout : {"yolo-v8-out", "ssd-boxes-out"}) {
+  for (const char* layout : {"yolo-v8-out", faces_layout}) {
     const auto rule = StockRule::of_layout(layout);
     for (const std::vector<Tensor>& tensors : {std::vector<Tensor>{}, {good}, {wrong}, {good, good}, {wrong, wrong}}) {
       problem.clear();
@@ -260,7 +261,7 @@ TEST(stock_faces, are_the_textbooks) {
     const Tensor box_tensor{Type::float32, {1, 300, 4}, boxes.data()};
     const Tensor score_tensor{Type::float32, {1, 300, 2}, scores.data()};
     const auto found =
-        select(*StockRule::of_layout("ssd-boxes-out"), {box_tensor, score_tensor}, {.25F, .3F, 1000, 320, 240});
+        select(*StockRule::of_layout(faces_layout), {box_tensor, score_tensor}, {.25F, .3F, 1000, 320, 240});
     ASSERT_THAT(found, ElementsAreArray(expected));
   }
 }
@@ -269,7 +270,7 @@ TEST(stock_faces, suppress_at_the_threshold) {
   const Corners boxes[] = {{0, 0, .5F, .5F}, {0, 0, .5F, .25F}, {.75F, .75F, 1, 1}};
   const float scores[] = {0, .9F, 0, .8F, 0, .6F};
   const Tensor box_tensor{Type::float32, {1, 3, 4}, boxes}, score_tensor{Type::float32, {1, 3, 2}, scores};
-  EXPECT_THAT(select(*StockRule::of_layout("ssd-boxes-out"), {box_tensor, score_tensor}, {.6F, .5F, 100, 320, 240}),
+  EXPECT_THAT(select(*StockRule::of_layout(faces_layout), {box_tensor, score_tensor}, {.6F, .5F, 100, 320, 240}),
               ElementsAre(RawBox{0, 0, 160, 120, .9F, 0}, RawBox{240, 180, 320, 240, .6F, 0}));
 }
 

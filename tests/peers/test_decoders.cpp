@@ -32,6 +32,7 @@ std::vector<Detected> by_rule(const char* layout, std::span<const FloatTensor> o
   return objects;
 }
 
+constexpr char faces_layout[] = "ultra-lightweight-face-detection-rfb-320-v1-variant-1-out";
 constexpr unsigned width = 640, height = 480;
 
 std::string yolo_settings(float threshold, float iou, unsigned max) {
@@ -54,6 +55,43 @@ TEST(yolov8tensordec, leaves_what_its_rule_says) {
   }
 }
 
+/// Boxes and confidences: without a label file decoders have names of their own for what has none.
+std::vector<Detected> unnamed(std::vector<Detected> objects) {
+  for (Detected& object : objects)
+    object.label.clear();
+  return objects;
+}
+
+TEST(crowdtensordec, takes_the_place_of_yolov8tensordec) {
+  NEED_ELEMENTS("yolov8tensordec");
+  for (const float iou : {.25F, .45F, .75F, 1.F}) {
+    const std::string settings = yolo_settings(.25F, iou, 60);
+    Peer stock("yolov8tensordec" + settings, width, height, "yolov8tensordec");
+    Peer ours("crowdtensordec compatibility=stock" + settings, width, height, "yolov8tensordec");
+    for (unsigned seed = 1000; seed < 1300; seed++) {
+      SCOPED_TRACE(seed);
+      const YoloHead head = make_head(seed, width, height);
+      const auto expected = unnamed(detected_objects(stock.pass(head.tensors()).get()));
+      ASSERT_FALSE(expected.empty());
+      ASSERT_THAT(unnamed(detected_objects(ours.pass(head.tensors()).get())), ElementsAreArray(expected));
+    }
+  }
+}
+
+TEST(crowdtensordec, takes_the_place_of_ultralightfacedetectortensordec) {
+  NEED_ELEMENTS("ultralightfacedetectortensordec");
+  const std::string settings = " score-threshold=0.5 iou-threshold=0.25";
+  Peer stock("ultralightfacedetectortensordec" + settings, width, height, "ultralightfacedetectortensordec");
+  Peer ours("crowdtensordec compatibility=stock max-detections=100000" + settings, width, height,
+            "ultralightfacedetectortensordec");
+  for (unsigned seed = 1000; seed < 1200; seed++) {
+    SCOPED_TRACE(seed);
+    const FaceHead head = make_faces(seed);
+    ASSERT_THAT(detected_objects(ours.pass(head.tensors()).get()),
+                ElementsAreArray(detected_objects(stock.pass(head.tensors()).get())));
+  }
+}
+
 TEST(ultralightfacedetectortensordec, leaves_what_its_rule_says) {
   NEED_ELEMENTS("ultralightfacedetectortensordec");
   Peer peer("ultralightfacedetectortensordec score-threshold=0.5 iou-threshold=0.25", width, height,
@@ -63,7 +101,7 @@ TEST(ultralightfacedetectortensordec, leaves_what_its_rule_says) {
     const FaceHead head = make_faces(seed);
     const auto buffer = peer.pass(head.tensors());
     ASSERT_THAT(detected_objects(buffer.get()),
-                ElementsAreArray(by_rule("ssd-boxes-out", head.tensors(), {.5F, .25F, 100000, width, height}, "face")));
+                ElementsAreArray(by_rule(faces_layout, head.tensors(), {.5F, .25F, 100000, width, height}, "face")));
   }
 }
 
