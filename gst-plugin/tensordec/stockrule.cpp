@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 namespace crowd {
 
@@ -130,7 +131,7 @@ class YoloRule final : public StockRule {
   void flag(const float* scores, std::size_t classes, std::size_t places, float threshold);
   void add(const float* place, std::size_t classes, std::size_t places, const StockSettings& settings);
 
-  std::vector<std::uint8_t> flags_;
+  std::vector<std::uint32_t> flags_;
   Candidates candidates_;
   Greedy greedy_;
 };
@@ -146,12 +147,26 @@ float to_nearest(float value) {
   return static_cast<float>(std::trunc(static_cast<double>(value) + 0.5));
 }
 
+/// A constant, so that the compiler makes vectors of it.
+constexpr std::size_t block = 256;
+
+template <typename Count>
+void flag_above(const float* scores, float threshold, std::uint32_t* flags, Count count) {
+  for (std::size_t i = 0; i < count; i++)
+    flags[i] |= static_cast<std::uint32_t>(scores[i] > threshold);
+}
+
 // Plane by plane, as a place's numbers lie far apart.
 void YoloRule::flag(const float* scores, std::size_t classes, std::size_t places, float threshold) {
   flags_.assign(places, 0);
   for (std::size_t i = 0; i < classes; i++, scores += places) {
-    for (std::size_t place = 0; place < places; place++)
-      flags_[place] |= static_cast<std::uint8_t>(scores[place] > threshold);
+    if (places < block)
+      flag_above(scores, threshold, flags_.data(), places);
+    // The last block begins earlier, among places that are flagged already.
+    for (std::size_t first = 0; places >= block && first < places; first += block) {
+      const std::size_t from = std::min(first, places - block);
+      flag_above(scores + from, threshold, flags_.data() + from, std::integral_constant<std::size_t, block>());
+    }
   }
 }
 

@@ -8,7 +8,8 @@
  *     bench_tensordec [frames]
  *
  * Scores are those of a network that is sure of some places and of most is not: a twelfth of them in each power of ten
- * from 1 down to 1e-12. Boxes stand in 60 clusters. The thread that pushes a frame does all the work.
+ * from 1 down to 1e-12. Boxes that score above .1 stand in 60 clusters, the others all over the frame. The thread that
+ * pushes a frame does all the work.
  */
 
 #include <time.h>
@@ -36,12 +37,14 @@ YoloHead head_of(unsigned seed) {
   for (auto& [x, y] : people)
     x = uniform(20, side - 20), y = uniform(40, side - 40);
   for (std::size_t i = 0; i < head.places; i++) {
+    const float score = std::pow(10.F, uniform(-12, 0));
     const auto& [x, y] = people[random() % people.size()];
-    head.at(0, i) = x + uniform(-8, 8);
-    head.at(1, i) = y + uniform(-8, 8);
-    head.at(2, i) = uniform(20, 40);
-    head.at(3, i) = uniform(50, 90);
-    head.at(4, i) = std::pow(10.F, uniform(-12, 0));
+    const bool sure = score > .1F;
+    head.at(0, i) = sure ? x + uniform(-8, 8) : uniform(0, side);
+    head.at(1, i) = sure ? y + uniform(-8, 8) : uniform(0, side);
+    head.at(2, i) = sure ? uniform(20, 40) : uniform(8, 60);
+    head.at(3, i) = sure ? uniform(50, 90) : uniform(8, 90);
+    head.at(4, i) = score;
   }
   return head;
 }
