@@ -69,29 +69,29 @@ bool Metadata::write(GstBuffer* buffer, const Frame& frame, const meta::Candidat
                      const meta::Verdict& verdict) const {
   const meta::Mode mode = frame.settings.mode;
   const bool rewritten = rewrites_source(frame);
-  meta::ObjectIds ids;
+  ids_.clear();
   bool written = true;
   for (const meta::Kind& kind : kinds_) {
     const bool is_source = &kind == frame.source;
     if (is_source && rewritten) {
-      kind.adapter->rewrite(buffer, candidates, verdict, mode, ids);
+      kind.adapter->rewrite(buffer, candidates, verdict, mode, ids_);
       continue;
     }
     if (writes(frame.settings, *kind.row))
-      written &= kind.adapter->write(buffer, frame.size, candidates, verdict, mode, ids);
+      written &= kind.adapter->write(buffer, frame.size, candidates, verdict, mode, ids_);
     if (is_source && mode == meta::Mode::replace)
-      kind.adapter->take_off(buffer, candidates, verdict, ids);
+      kind.adapter->take_off(buffer, candidates, verdict, ids_);
   }
   return written;
 }
 
 bool Metadata::write_awaited(GstBuffer* buffer, const Frame& frame, const meta::Candidates& survivors,
                              const meta::Verdict& verdict) const {
-  meta::ObjectIds ids;
+  ids_.clear();
   bool written = true;
   for (const meta::Kind& kind : kinds_) {
     if (writes_awaited(frame, kind))
-      written &= kind.adapter->write(buffer, frame.size, survivors, verdict, meta::Mode::replace, ids);
+      written &= kind.adapter->write(buffer, frame.size, survivors, verdict, meta::Mode::replace, ids_);
   }
   return written;
 }

@@ -48,6 +48,7 @@ class Metadata {
  private:
   std::span<const meta::AdapterRow> rows_;
   std::vector<meta::Kind> kinds_;
+  mutable meta::ObjectIds ids_;  // of one frame; a member for its memory
 };
 
 /// Whether survivors of candidates of this kind, in device memory, leave there as the same kind, where

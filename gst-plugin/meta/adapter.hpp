@@ -89,6 +89,11 @@ struct Verdict {
 struct ObjectIds {
   std::vector<int> after{};    ///< of each candidate, -1 for none; empty: no kind has given them ids
   std::vector<bool> paired{};  ///< candidates whose regions of interest have been marked or dropped; empty: none
+
+  void clear() {
+    after.clear();
+    paired.clear();
+  }
 };
 
 enum class Mode {

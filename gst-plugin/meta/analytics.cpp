@@ -4,7 +4,8 @@
 // Detections as GstAnalyticsODMtd.
 //
 // Read: each is a candidate, with its rectangle in pixels (as it is without its rotation), its confidence and the class
-// of its classification, see relationobjects.hpp.
+// of its classification, see relationobjects.hpp. Where there is a region of interest of the same detection, its exact
+// box counts, and its `label_id` if the object has no name.
 //
 // Edited: kept objects stay in their order with what belongs to them, in a new relation meta where something goes; in
 // mode annotate survivors contain those that they represent. A locked meta stays as it is.
@@ -28,6 +29,12 @@ namespace crowd::meta {
 
 namespace {
 
+// As crowdnms and others call what has none.
+bool is_no_name(GQuark name) {
+  static const GQuark object = g_quark_from_static_string("object"), empty = g_quark_from_static_string("");
+  return name == 0 || name == object || name == empty;
+}
+
 class AnalyticsAdapter final : public Adapter {
  public:
   bool probe(GstBuffer* buffer) const override;
@@ -48,14 +55,12 @@ class AnalyticsAdapter final : public Adapter {
              ObjectIds& ids) override;
 
  private:
+  void find(GstBuffer* buffer);
   void read_object(guint id);
   void keep(GstBuffer* buffer, const std::vector<bool>& kept, ObjectIds& ids);
   void relate(GstAnalyticsRelationMeta* meta, const Verdict& verdict) const;
-  PairedCandidates all() const {
-    return {objects_.ids(), boxes_};
-  }
-
   RelationObjects objects_;
+  PairedRegions pairs_;
   ClassTable classes_table_;
   std::vector<CrowdNmsBox> boxes_;  // of all objects, overflow included
   std::vector<float> scores_;
@@ -79,19 +84,27 @@ void AnalyticsAdapter::read_object(guint id) {
   scores_.push_back(confidence);
 }
 
-bool AnalyticsAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates,
-                            const char*& problem) {
+void AnalyticsAdapter::find(GstBuffer* buffer) {
   meta_ = relation_meta_of(buffer);
   objects_.read(meta_);
-  classes_table_.begin_frame();
   boxes_.clear();
   scores_.clear();
-  classes_.clear();
   for (const guint id : objects_.ids())
     read_object(id);
+  pairs_.find(buffer, objects_.ids(), boxes_);
+}
+
+bool AnalyticsAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t limit, Candidates& candidates,
+                            const char*& problem) {
+  find(buffer);
+  classes_table_.begin_frame();
+  classes_.clear();
   const std::size_t n = std::min<std::size_t>(limit, boxes_.size());
-  for (std::uint32_t i = 0; i < n; ++i)
-    classes_.push_back(classes_table_.number_of(objects_.class_of(i).name));
+  pairs_.read_boxes(size, boxes_);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const GQuark name = objects_.class_of(i).name;
+    classes_.push_back(classes_table_.number_of(name, is_no_name(name) ? pairs_.label_id_of(i) : -1));
+  }
   const std::span boxes(boxes_);
   const std::span scores(scores_);
   candidates = {boxes.first(n),
@@ -120,10 +133,11 @@ void AnalyticsAdapter::keep(GstBuffer* buffer, const std::vector<bool>& kept, Ob
 }
 
 void AnalyticsAdapter::remove(GstBuffer* buffer) {
-  meta_ = relation_meta_of(buffer);
-  objects_.read(meta_);
+  find(buffer);
   ObjectIds ids;
   keep(buffer, std::vector<bool>(objects_.ids().size(), false), ids);
+  ids.clear();
+  pairs_.follow(buffer, {}, {}, Mode::replace, ids);
 }
 
 void AnalyticsAdapter::relate(GstAnalyticsRelationMeta* meta, const Verdict& verdict) const {
@@ -142,14 +156,14 @@ void AnalyticsAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, 
   if (mode == Mode::annotate)
     relate(meta_, verdict);
   keep(buffer, kept, ids);
-  follow_in_regions(buffer, all(), candidates, verdict, mode, ids);
+  pairs_.follow(buffer, candidates, verdict, mode, ids);
 }
 
 void AnalyticsAdapter::take_off(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict,
                                 ObjectIds& ids) {
   keep(buffer, std::vector<bool>(objects_.ids().size(), false), ids);
   ids.after.clear();
-  follow_in_regions(buffer, all(), candidates, verdict, Mode::replace, ids);
+  pairs_.follow(buffer, candidates, verdict, Mode::replace, ids);
 }
 
 /// Attaches candidates as new objects.
@@ -185,22 +199,21 @@ class Writer {
 
 bool AnalyticsAdapter::write(GstBuffer* buffer, FrameSize size, const Candidates& candidates, const Verdict& verdict,
                              Mode mode, ObjectIds& ids) {
-  std::vector<std::uint32_t> written(verdict.survivors.begin(), verdict.survivors.end());
-  if (mode == Mode::annotate) {
-    written.clear();
-    for (std::uint32_t i = 0; i < verdict.places.size(); ++i) {
-      if (verdict.places[i] != place_rejected)
-        written.push_back(i);
-    }
-  }
-  if (written.empty())
+  const auto rejected = std::ranges::count(verdict.places, place_rejected);
+  const std::size_t n =
+      mode == Mode::replace ? verdict.survivors.size() : verdict.places.size() - std::size_t(rejected);
+  if (n == 0)
     return true;
-  Writer writer(buffer, size, candidates, written.size(), ids);
-  for (const std::uint32_t i : written)
-    writer.add(i);
-  for (const std::uint32_t i : written) {
-    const bool suppressed = mode == Mode::annotate && verdict.places[i] == place_suppressed;
-    if (const std::uint32_t keeper = suppressed ? keeper_of(verdict, i) : CROWD_NMS_NONE; keeper != CROWD_NMS_NONE)
+  Writer writer(buffer, size, candidates, n, ids);
+  for (std::size_t rank = 0; mode == Mode::replace && rank < n; ++rank)
+    writer.add(verdict.survivors[rank]);
+  for (std::uint32_t i = 0; mode == Mode::annotate && i < verdict.places.size(); ++i) {
+    if (verdict.places[i] != place_rejected)
+      writer.add(i);
+  }
+  for (std::uint32_t i = 0; mode == Mode::annotate && i < verdict.places.size(); ++i) {
+    const std::uint32_t keeper = verdict.places[i] == place_suppressed ? keeper_of(verdict, i) : CROWD_NMS_NONE;
+    if (keeper != CROWD_NMS_NONE)
       writer.relate(i, keeper);
   }
   return true;

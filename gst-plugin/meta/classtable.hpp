@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 namespace crowd::meta {
 
@@ -22,9 +23,11 @@ class ClassTable {
     in_use_ = true;
   }
 
-  std::int32_t number_of(GQuark name) {
-    if (name != last_.first || !names_)
-      last_ = {name, find(name)};
+  /// `variant` tells classes of the same name apart.
+  std::int32_t number_of(GQuark name, std::int32_t variant = -1) {
+    const guint64 key = guint64{static_cast<std::uint32_t>(variant)} << 32 | name;
+    if (key != last_.first || !names_)
+      last_ = {key, find(key)};
     return last_.second;
   }
 
@@ -42,10 +45,10 @@ class ClassTable {
     }
   };
 
-  std::int32_t find(GQuark name) {
-    const auto [found, is_new] = numbers_.try_emplace(name, static_cast<std::int32_t>(numbers_.size()));
+  std::int32_t find(guint64 key) {
+    const auto [found, is_new] = numbers_.try_emplace(key, static_cast<std::int32_t>(numbers_.size()));
     if (is_new)
-      add(name);
+      add(static_cast<GQuark>(key));
     return found->second;
   }
 
@@ -62,10 +65,10 @@ class ClassTable {
     g_ptr_array_add(names_.get(), const_cast<gchar*>(g_quark_to_string(name)));
   }
 
-  std::unordered_map<GQuark, std::int32_t> numbers_;
+  std::unordered_map<guint64, std::int32_t> numbers_;
   std::unique_ptr<GPtrArray, Unref> names_;
   bool in_use_ = true;
-  std::pair<GQuark, std::int32_t> last_{};
+  std::pair<guint64, std::int32_t> last_{};
 };
 
 }  // namespace crowd::meta

@@ -50,13 +50,13 @@ class Copier {
   }
 
   /// Null if there is nothing to hold.
-  GstAnalyticsRelationMeta* copy(GstBuffer* to, std::size_t more_objects) {
+  GstAnalyticsRelationMeta* copy(GstBuffer* target, std::size_t more_objects) {
     GstAnalyticsRelationMetaInitParams room = {chosen_.size() + more_objects, bytes_ + more_objects * object_bytes};
     if (room.initial_relation_order == 0)
       return nullptr;
-    GstAnalyticsRelationMeta* copy = gst_buffer_add_analytics_relation_meta_full(to, &room);
+    GstAnalyticsRelationMeta* copy = gst_buffer_add_analytics_relation_meta_full(target, &room);
     for (const guint id : chosen_)
-      copy_one(to, copy, id);
+      copy_one(target, copy, id);
     for (guint from = 0; from < chosen_.size(); ++from) {
       for (guint to = 0; to < chosen_.size(); ++to) {
         if (const int types = relation(meta_, chosen_[from], chosen_[to]))

@@ -107,7 +107,7 @@ void RelationObjects::find_own_behind() {
       continue;
     }
     const auto is_reached_from = [this, id](guint other) { return relation(meta_, other, id) != 0; };
-    const bool of_next = object < ids_.size() && are_related(meta_, ids_[object], id);
+    const bool of_next = object < ids_.size() && is_reached_from(ids_[object]);
     const bool of_this = std::ranges::any_of(own, is_reached_from) || (!own.empty() && relation(meta_, id, own[0]));
     if (of_next || !of_this) {
       rest_.push_back(id);

@@ -37,8 +37,8 @@ class RelationObjects {
   ObjectClass class_of(std::uint32_t object);
 
   /// What stays of the meta where these objects do: they, what relations reach from them or relates to them, and what
-  /// belongs to no other object. In a large meta what lies right behind an object, and is related to it but not to the
-  /// next one, is taken for that object's own; otherwise this would take as long as there are pairs.
+  /// belongs to no other object. In a large meta what lies right behind an object, and is related to it but not from
+  /// the next one, is taken for that object's own; otherwise this would take as long as there are pairs.
   std::vector<bool> what_stays(const std::vector<bool>& kept_objects);
 
  private:

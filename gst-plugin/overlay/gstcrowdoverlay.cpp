@@ -10,9 +10,10 @@
  * and is written as it is.
  *
  * #crowdoverlay:show chooses what is drawn. *Survivors* are #GstVideoRegionOfInterestMeta, from crowdnms or any other
- * detector, or the boxes of a #GstCrowdBoxesMeta of survivors: outline and label. *Candidates* are the boxes of a
- * #GstCrowdBoxesMeta or, without one, the regions that crowdnms mode=annotate marks as not kept: thin outlines without
- * labels, below the survivors.
+ * detector, or without one the objects of a #GstAnalyticsRelationMeta (in builds with gstreamer-analytics), or the
+ * boxes of a #GstCrowdBoxesMeta of survivors: outline and label. *Candidates* are the boxes of a #GstCrowdBoxesMeta or,
+ * without one, the regions that crowdnms mode=annotate marks as not kept, or the objects that are part of another one
+ * of their class: thin outlines without labels, below the survivors.
  *
  * Labels do not cover each other. In the order of rank, each takes the first of these places that no label has taken:
  * above its box, inside the top, below the box, inside the bottom, each from the left edge and then from the right one.

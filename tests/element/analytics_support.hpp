@@ -26,6 +26,11 @@ inline GstAnalyticsRelationMeta* relations(GstBuffer* buffer) {
   return gst_buffer_get_analytics_relation_meta(buffer);
 }
 
+/// Of a relation meta, which no other one ever has.
+inline guint64 number_of(GstAnalyticsRelationMeta* meta) {
+  return gst_meta_get_seqnum(reinterpret_cast<GstMeta*>(meta));
+}
+
 inline GstAnalyticsRelationMeta* add_relations(GstBuffer* buffer, gsize order = 64) {
   GstAnalyticsRelationMetaInitParams room = {order, order * 128};
   return gst_buffer_add_analytics_relation_meta_full(buffer, &room);

@@ -41,7 +41,7 @@ TEST(crowdnms, leaves_one_region_per_object) {
 }
 
 TEST(crowdnms, writes_detection_and_nms_in_rank_order) {
-  NmsHarness nms;
+  NmsHarness nms("meta-output=roi");
   const std::vector<Candidate> candidates = {
       {300, 200, 340, 290, .25f, 7}, {10.5f, 20, 50, 100, .75f, 3}, {11, 20, 50, 100, .5f, 3}};
   const auto out = nms.pass(candidates);
@@ -226,7 +226,7 @@ TEST(crowdnms, annotate_says_nothing_about_what_the_paper_never_looked_at) {
 }
 
 TEST(crowdnms, gives_new_regions_ids_of_their_own) {
-  NmsHarness nms;
+  NmsHarness nms("meta-output=roi");
   auto buffer = make_frame(640, 480);
   auto* hint = gst_buffer_add_video_region_of_interest_meta(buffer.get(), "roi/x264", 1, 2, 3, 4);
   hint->id = 41;

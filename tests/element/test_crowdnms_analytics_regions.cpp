@@ -45,12 +45,13 @@ void add_pair(GstBuffer* buffer, guint x, guint y, float confidence, int parent_
 Ref<GstBuffer> frame_with_pairs() {
   Ref<GstBuffer> buffer = make_frame(640, 480);
   add_track(add_relations(buffer.get()), 9);
+  add_region(buffer.get(), 1, {500, 20, 8, 8}, .5);  // somewhere else, with an id that an object has
   add_pair(buffer.get(), 10, 10, .5f);
   add_pair(buffer.get(), 12, 10, .75f);
   add_pair(buffer.get(), 200, 100, .25f);
   add_region(buffer.get(), 77, {20, 20, 8, 8}, -1, 1);   // child of a suppressed one
   add_region(buffer.get(), 78, {220, 20, 8, 8}, -1, 3);  // of a kept one
-  add_region(buffer.get(), 3, {400, 20, 8, 8}, .5);      // somewhere else, with an id that an object has
+  add_region(buffer.get(), 3, {400, 20, 8, 8}, .5);      // likewise
   add_region(buffer.get(), 2, {13, 10, 40, 41}, -1);     // no detection
   return buffer;
 }
@@ -60,13 +61,13 @@ TEST(crowdnms_analytics_regions, pairs_are_kept_in_step) {
     NmsHarness nms(properties);
     const auto out = nms.pass(frame_with_pairs());
     EXPECT_THAT(mtd_names(out.get()), ElementsAre("tracking", "object", "object"));
-    EXPECT_THAT(regions(out.get()),
-                ElementsAre("1<0@13,10", "2<0@201,100", "77<1@20,20", "78<2@220,20", "3<0@400,20", "2<0@13,10"))
+    EXPECT_THAT(regions(out.get()), ElementsAre("1<0@500,20", "1<0@13,10", "2<0@201,100", "77<1@20,20", "78<2@220,20",
+                                                "3<0@400,20", "2<0@13,10"))
         << properties;
-    const Roi kept = rois(out.get())[0];
+    const Roi kept = rois(out.get())[1];
     EXPECT_TRUE(kept.has_nms && kept.kept);
     EXPECT_EQ(kept.members, 2u);
-    EXPECT_FALSE(rois(out.get())[4].has_nms);
+    EXPECT_FALSE(rois(out.get())[0].has_nms || rois(out.get())[5].has_nms);
   }
 }
 
@@ -74,19 +75,55 @@ TEST(crowdnms_analytics_regions, pairs_are_kept_in_step_where_objects_go) {
   NmsHarness nms("meta-output=roi");
   const auto out = nms.pass(frame_with_pairs());
   EXPECT_THAT(mtd_names(out.get()), ElementsAre("tracking"));
-  EXPECT_THAT(regions(out.get()),
-              ElementsAre("2<0@13,10", "3<0@201,100", "77<2@20,20", "78<3@220,20", "3<0@400,20", "2<0@13,10"));
+  EXPECT_THAT(regions(out.get()), ElementsAre("1<0@500,20", "2<0@13,10", "3<0@201,100", "77<2@20,20", "78<3@220,20",
+                                              "3<0@400,20", "2<0@13,10"));
 }
 
 TEST(crowdnms_analytics_regions, pairs_are_marked_in_mode_annotate) {
   NmsHarness nms("mode=annotate");
   const auto out = nms.pass(frame_with_pairs());
   EXPECT_THAT(mtd_names(out.get()), ElementsAre("tracking", "object", "object", "object"));
-  EXPECT_THAT(regions(out.get()), ElementsAre("1<0@11,10", "2<0@13,10", "3<0@201,100", "77<1@20,20", "78<3@220,20",
-                                              "3<0@400,20", "2<0@13,10"));
-  EXPECT_FALSE(rois(out.get())[0].kept);
-  EXPECT_TRUE(rois(out.get())[1].kept);
+  EXPECT_THAT(regions(out.get()), ElementsAre("1<0@500,20", "1<0@11,10", "2<0@13,10", "3<0@201,100", "77<1@20,20",
+                                              "78<3@220,20", "3<0@400,20", "2<0@13,10"));
+  EXPECT_FALSE(rois(out.get())[1].kept);
+  EXPECT_TRUE(rois(out.get())[2].kept);
   EXPECT_EQ(related(out.get(), 2, 1), GST_ANALYTICS_REL_TYPE_CONTAIN);
+}
+
+TEST(crowdnms_analytics_regions, pairs_have_the_exact_boxes_and_numbers_of_classes) {
+  for (const char* name : {"object", "face"}) {
+    NmsHarness nms("iou-threshold=0.01");
+    Ref<GstBuffer> buffer = make_frame(640, 480);
+    add_relations(buffer.get());
+    const auto add = [&buffer, name](double x1, double x2, int label_id) {
+      const int id = int(add_od(relations(buffer.get()), name, int(x1), 10, 41, 40, .5f));
+      auto* roi = add_region(buffer.get(), id, {guint(x1), 10, 41, 40}, -1);
+      gst_video_region_of_interest_meta_add_param(
+          roi, gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, .5, "label_id", G_TYPE_INT, label_id,
+                                 "x_min", G_TYPE_DOUBLE, x1 / 640, "x_max", G_TYPE_DOUBLE, x2 / 640, "y_min",
+                                 G_TYPE_DOUBLE, 10. / 480, "y_max", G_TYPE_DOUBLE, 50. / 480, nullptr));
+    };
+    add(10.25, 50.5, 1);
+    add(50.75, 91, 1);  // overlaps the first by its rectangle alone
+    add(50.75, 91, 2);
+    const auto out = nms.pass(std::move(buffer));
+    EXPECT_THAT(ods(out.get()), SizeIs(*name == 'o' ? 3 : 2)) << name;
+    EXPECT_THAT(rois(out.get()), SizeIs(*name == 'o' ? 3 : 2)) << name;
+  }
+}
+
+TEST(crowdnms_analytics_regions, pairs_go_together_where_they_cannot_be_read) {
+  NmsHarness nms;
+  Ref<GstBuffer> buffer = frame_with_pairs();
+  GstVideoMeta* video =
+      gst_buffer_add_video_meta(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_NV12, 700, 500);
+  ASSERT_NE(video, nullptr);
+  GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(buffer.get());
+  crop->x = 8, crop->y = 8, crop->width = 640, crop->height = 480;
+  const auto out = nms.pass(std::move(buffer));
+  EXPECT_EQ(nms.stat("failures"), 1u);
+  EXPECT_THAT(mtd_names(out.get()), ElementsAre("tracking"));
+  EXPECT_THAT(regions(out.get()), ElementsAre("1<0@500,20", "77<0@20,20", "78<0@220,20", "3<0@400,20", "2<0@13,10"));
 }
 
 TEST(crowdnms_analytics_regions, objects_without_a_region_get_one) {

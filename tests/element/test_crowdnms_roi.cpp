@@ -46,7 +46,7 @@ GstVideoRegionOfInterestMeta* region(GstBuffer* buffer, unsigned index) {
 }
 
 TEST(crowdnms_roi, keeps_the_objects_of_survivors) {
-  NmsHarness nms;
+  NmsHarness nms("meta-output=roi");
   auto buffer = make_frame(640, 480);
   add_region(buffer.get(), "face", {10, 10, 40, 40}, detection(.5, 0, {10, 10, 50, 50}), 5);
   auto* best = add_region(buffer.get(), "face", {12, 10, 40, 40}, detection(.75, 0, {12, 10, 52, 50}), 6);
@@ -211,7 +211,7 @@ TEST(crowdnms_roi, annotate_keeps_all_and_marks_them) {
 }
 
 TEST(crowdnms_roi, moves_children_to_the_representative) {
-  NmsHarness nms;
+  NmsHarness nms("meta-output=roi");
   auto buffer = make_frame(640, 480);
   add_region(buffer.get(), "person", {10, 10, 40, 80}, confidence_only(.5), 11);
   add_region(buffer.get(), "person", {12, 10, 40, 80}, confidence_only(.75), 12);

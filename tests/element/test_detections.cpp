@@ -156,7 +156,7 @@ Ref<GstBuffer> without_params(Ref<GstBuffer> buffer) {
 }
 
 TEST(regions, that_do_not_say_they_are_kept_are_no_survivors_where_crowdnms_marks_them) {
-  NmsHarness nms("mode=annotate meta-source=boxes");
+  NmsHarness nms("mode=annotate meta-source=boxes meta-output=roi");
   const auto out = without_params(nms.pass(row_of_three));
   gst_buffer_remove_crowd_boxes_meta(out.get(), gst_buffer_get_crowd_boxes_meta(out.get()));
   const Detections found = read(out.get());
