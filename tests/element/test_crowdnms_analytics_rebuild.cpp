@@ -241,10 +241,11 @@ double seconds_for(guint objects, bool behind) {
   return least;
 }
 
-TEST(crowdnms_analytics_rebuild, four_times_the_objects_take_four_times_as_long) {
-  // Objects with their classes behind them, and all classes behind all objects. A search of all pairs takes 16 times.
+TEST(crowdnms_analytics_rebuild, cost_grows_with_the_objects_and_not_with_their_pairs) {
+  // Objects with their classes behind them, and all classes behind all objects. 16 times the objects take some 16 times
+  // as long, more where the matrix leaves a cache; a search of all pairs would take 256 times.
   for (const bool behind : {true, false})
-    EXPECT_LT(seconds_for(4096, behind), 8 * seconds_for(1024, behind)) << behind;
+    EXPECT_LT(seconds_for(4096, behind), 120 * seconds_for(256, behind)) << behind;
 }
 
 }  // namespace
