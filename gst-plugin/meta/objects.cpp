@@ -36,6 +36,8 @@ void ObjectReaders::read(GstBuffer* buffer, const ShownSize& shown, Objects& obj
     if (first || is_better(other_, objects))
       std::swap(objects, other_);
     first = false;
+    if (!objects.empty() && !objects.problem)
+      return;
   }
 }
 

@@ -37,10 +37,11 @@
  * to suppressed ones alone goes with them, everything else stays. In large ones what lies right behind an object, and
  * is related to it but not to the next, is taken for its own. Where nothing is suppressed the relation meta stays the
  * one it is. Regions with the `id` of an object, a detection and its rectangle within two pixels are the same thing:
- * they are dropped with it or marked, and get its new id; all other regions are left alone. In `mode=annotate` a
- * survivor contains those it represents, and each of these is part of it; where `max-detections` cut the survivor off,
- * there is no such relation. A relation meta takes n * n bytes for n things in it, which the library clears when it is
- * freed: thousands of candidates are better left in a #GstCrowdBoxesMeta.
+ * they are dropped with it or marked, and get its new id; all other regions are left alone. The exact box of such a
+ * region counts, and its `label_id` if the object has no name. In `mode=annotate` a survivor contains those it
+ * represents, and each of these is part of it; where `max-detections` cut the survivor off, there is no such relation.
+ * A relation meta takes n * n bytes for n things in it, which the library clears when it is freed: thousands of
+ * candidates are better left in a #GstCrowdBoxesMeta.
  *
  * Candidates in CUDA memory, their number included, stay there (in `mode=replace`): the kernels are enqueued on the
  * stream of that memory, and the host does not wait. Where downstream reads survivors from CUDA memory (crowdoverlay on

@@ -58,6 +58,23 @@ TEST(objects, without_a_problem_are_preferred) {
   EXPECT_STREQ(read({0, 2, "no marks"}, {1, 0, "other frame"}).problem, "no marks");
 }
 
+/// Is not to be asked.
+class Unasked final : public ObjectReader {
+ public:
+  void read(GstBuffer*, const ShownSize&, Objects&) override {
+    ADD_FAILURE();
+  }
+};
+
+TEST(objects, of_other_kinds_are_not_read_once_there_are_some) {
+  std::vector<std::unique_ptr<ObjectReader>> fakes;
+  fakes.push_back(std::make_unique<Fake>(1, 0, nullptr));
+  fakes.push_back(std::make_unique<Unasked>());
+  Objects objects;
+  ObjectReaders(std::move(fakes)).read(nullptr, {64, 64}, objects);
+  EXPECT_THAT(objects.survivors, SizeIs(1));
+}
+
 TEST(objects, that_were_lost_are_no_problem_where_another_kind_has_them) {
   EXPECT_EQ(read({0, 0, "lost"}, {1, 0, nullptr}).problem, nullptr);
   const Objects objects = read({0, 0, "lost"}, {0, 0, nullptr});
