@@ -37,6 +37,22 @@
  * Tensors in CUDA memory, one memory each, are decoded and clustered there, in order of their memory's stream. What
  * `meta-output`, `backend` and `stats` mean, and how survivors leave, says crowdnms.
  *
+ * ## Other boxes than those of GStreamer's decoders
+ *
+ * The same tensors give other boxes here than in GStreamer 1.28's decoders, unless `compatibility=stock`:
+ * - boxes are clustered as the network gives them, in float; yolov8tensordec first cuts them to whole pixels;
+ * - overlap is that of whole boxes; yolov8tensordec takes what lies in the frame's left and upper neighbourhood off first;
+ * - a box may lie anywhere; yolov8tensordec drops those that are larger than the frame or have their centre more than
+ *   half a frame outside, and keeps those without width or height;
+ * - a score that is equal to the threshold counts; in yolov8tensordec it does not. An overlap that is equal to
+ *   `iou-threshold` does not suppress; in ultralightfacedetectortensordec it does;
+ * - with `class-agnostic=false` classes are clustered each for itself;
+ * - with objectness, scores are multiplied by it; yolov8tensordec has a `box-confidence-threshold` and does not use it;
+ * - rectangles that leave the frame are clipped to it.
+ *
+ * With `compatibility=stock` all this is as there, on the CPU, for the layouts that they decode; what they leave
+ * undefined (equal scores, NaN) is not.
+ *
  * ## What cannot be decoded
  *
  * A frame goes on without boxes, and is counted in `failures`, where no description has the ids of its tensors, where
