@@ -41,7 +41,7 @@
  *
  * The same tensors give other boxes here than in GStreamer 1.28's decoders, unless `compatibility=stock`:
  * - boxes are clustered as the network gives them, in float; yolov8tensordec first cuts them to whole pixels;
- * - overlap is that of whole boxes; yolov8tensordec takes what lies in the frame's left and upper neighbourhood off first;
+ * - overlap is that of whole boxes; yolov8tensordec takes off first what lies left of the frame and above it;
  * - a box may lie anywhere; yolov8tensordec drops those that are larger than the frame or have their centre more than
  *   half a frame outside, and keeps those without width or height;
  * - a score that is equal to the threshold counts; in yolov8tensordec it does not. An overlap that is equal to
@@ -85,6 +85,7 @@
 #include "meta/candidatewriter.hpp"
 #include "tensordec/decodedmark.hpp"
 #include "tensordec/settings.hpp"
+#include "tensordec/stats.hpp"
 #include "tensordec/tensordecoder.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(crowd_tensor_dec_debug);
@@ -95,15 +96,9 @@ using crowd::DeviceOutcome;
 using crowd::DeviceReport;
 using crowd::NmsStream;
 using crowd::TensorDecSettings;
+using crowd::TensorDecStats;
 
 namespace {
-
-struct TensorDecStats {
-  guint64 frames = 0;
-  guint64 decoded = 0;
-  guint64 failures = 0;
-  guint64 decode_us = 0;
-};
 
 /// Lives from start to stop.
 struct State {
@@ -271,12 +266,7 @@ GstStructure* GstCrowdTensorDecImpl::stats_structure(GstCrowdTensorDec* self) {
   GST_OBJECT_LOCK(self);
   const TensorDecStats stats = self->impl->stats;
   GST_OBJECT_UNLOCK(self);
-  guint64 failures = 0;
-  gst_structure_get_uint64(all, "failures", &failures);
-  gst_structure_set_name(all, "crowdtensordec-stats");
-  gst_structure_set(all, "frames", G_TYPE_UINT64, stats.frames, "decoded", G_TYPE_UINT64, stats.decoded, "failures",
-                    G_TYPE_UINT64, failures + stats.failures, "decode-time", G_TYPE_UINT64,
-                    stats.decode_us * GST_USECOND, nullptr);
+  stats.add_to(all);
   return all;
 }
 
