@@ -47,10 +47,11 @@ GType register_table(const char* name, const Info* (*info)(std::uint32_t)) {
 GType register_kinds(const char* name, bool sources) {
   static std::vector<GEnumValue> values[2];
   std::vector<GEnumValue>& own = values[sources];
-  own.push_back({int(meta::KindId::automatic),
-                 sources ? "the first of the others that the frame carries"
-                         : "boxes in device memory where downstream reads them there, else regions of interest",
-                 "auto"});
+  own.push_back(
+      {int(meta::KindId::automatic),
+       sources ? "the first of the others that the frame carries"
+               : "boxes in device memory where downstream reads them there, else roi and, if it is there, analytics",
+       "auto"});
   for (const meta::AdapterRow& row : meta::adapter_rows()) {
     if (sources || row.writes)
       own.push_back({int(row.id), row.description, row.nick});
