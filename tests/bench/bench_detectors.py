@@ -13,10 +13,9 @@ detector takes is taken off. NMS is timed by crowdnms itself, on the CPU or the 
 """
 
 import argparse
-import os
 import pathlib
 import resource
-import subprocess
+import sys
 import time
 
 import gi
@@ -24,7 +23,9 @@ import gi
 gi.require_version("Gst", "1.0")
 from gi.repository import Gst  # noqa: E402
 
-HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from film import find_film  # noqa: E402
+
 DETECTORS = {
     "HOG": "crowddetect",
     "person-net, 1 tile": "crowddetect detector=person-net score-threshold=0.25",
@@ -88,13 +89,6 @@ def row(size, name, run, idle):
     return (f"| {size} | {name} | {1 / wall:.1f} | {wall * 1e3:.1f} | {cpu * 1e3:.1f} | "
             f"{run.stat('candidates') / frames:.1f} | {run.stat('survivors') / frames:.1f} | {nms * 1e3:.3f} | "
             f"{100 * nms / wall:.2f} |")
-
-
-def find_film():
-    if "FILM" in os.environ:
-        return os.environ["FILM"]
-    return subprocess.run([HERE.parent.parent / "pipelines" / "fetch-film"], stdout=subprocess.PIPE, text=True,
-                          check=True).stdout.strip()
 
 
 def main():

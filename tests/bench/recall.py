@@ -18,7 +18,6 @@ person whom it overlaps most, the best score first, each person once.
 import argparse
 import collections
 import json
-import os
 import pathlib
 import resource
 import subprocess
@@ -28,6 +27,9 @@ import tempfile
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from film import find_film  # noqa: E402
+
 WIDTH, HEIGHT = 768, 576
 SEEN = 0.3
 OVERLAPS = (0.5, 0.4)
@@ -135,13 +137,6 @@ def run(elements, raw, frames):
     numbers = sorted(frames)
     survivors = {numbers[n]: frame for n, frame in read_survivors(done.stdout).items()}
     return survivors, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / len(numbers)
-
-
-def find_film():
-    if "FILM" in os.environ:
-        return os.environ["FILM"]
-    return subprocess.run([HERE.parent.parent / "pipelines" / "fetch-film"], stdout=subprocess.PIPE, text=True,
-                          check=True).stdout.strip()
 
 
 def main():
