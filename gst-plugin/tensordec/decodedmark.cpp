@@ -9,19 +9,28 @@ namespace {
 
 struct DecodedMark {
   GstMeta meta;
-  gconstpointer tensor;
-  GstObject* element;
+  GstBuffer* data;  // a reference: no other tensor's data get its address
+  gchar* decoder;
 };
 
 gboolean init_mark(GstMeta* meta, gpointer, GstBuffer*) {
   auto* mark = reinterpret_cast<DecodedMark*>(meta);
-  mark->tensor = nullptr;
-  mark->element = nullptr;
+  mark->data = nullptr;
+  mark->decoder = nullptr;
   return TRUE;
 }
 
 void free_mark(GstMeta* meta, GstBuffer*) {
-  gst_clear_object(&reinterpret_cast<DecodedMark*>(meta)->element);
+  auto* mark = reinterpret_cast<DecodedMark*>(meta);
+  gst_clear_buffer(&mark->data);
+  g_free(mark->decoder);
+}
+
+gboolean copy_mark(GstBuffer* copy, GstMeta* meta, GstBuffer*, GQuark type, gpointer) {
+  const auto& mark = *reinterpret_cast<DecodedMark*>(meta);
+  if (GST_META_TRANSFORM_IS_COPY(type))
+    mark_decoded(copy, mark.data, mark.decoder);
+  return TRUE;
 }
 
 GType mark_api() {
@@ -32,30 +41,26 @@ GType mark_api() {
 
 const GstMetaInfo* mark_info() {
   static const GstMetaInfo* const info =
-      gst_meta_register(mark_api(), "GstCrowdDecodedMark", sizeof(DecodedMark), init_mark, free_mark, nullptr);
+      gst_meta_register(mark_api(), "GstCrowdDecodedMark", sizeof(DecodedMark), init_mark, free_mark, copy_mark);
   return info;
 }
 
 }  // namespace
 
-std::string decoder_of(GstBuffer* frame, gconstpointer tensor) {
+std::string decoder_of(GstBuffer* frame, GstBuffer* data) {
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(frame, &state, mark_api())) {
     const auto& mark = *reinterpret_cast<DecodedMark*>(meta);
-    if (mark.tensor != tensor)
-      continue;
-    gchar* name = gst_object_get_name(mark.element);
-    std::string copy = name;
-    g_free(name);
-    return copy;
+    if (mark.data == data)
+      return mark.decoder;
   }
   return {};
 }
 
-void mark_decoded(GstBuffer* frame, gconstpointer tensor, GstObject* element) {
+void mark_decoded(GstBuffer* frame, GstBuffer* data, const char* decoder) {
   auto* mark = reinterpret_cast<DecodedMark*>(gst_buffer_add_meta(frame, mark_info(), nullptr));
-  mark->tensor = tensor;
-  mark->element = GST_OBJECT(gst_object_ref(element));
+  mark->data = gst_buffer_ref(data);
+  mark->decoder = g_strdup(decoder);
 }
 
 }  // namespace crowd

@@ -10,11 +10,11 @@
 
 namespace crowd {
 
-/// `tensor`: any address that stands for it while the frame has it. The name of the element that has decoded it; empty
-/// if none has.
-std::string decoder_of(GstBuffer* frame, gconstpointer tensor);
+/// `data`: of the tensor, which copies of the tensor share. The name of the element that has decoded it; empty if none
+/// has.
+std::string decoder_of(GstBuffer* frame, GstBuffer* data);
 
-/// The frame is writable. Copies of it have no mark, as their tensors are others.
-void mark_decoded(GstBuffer* frame, gconstpointer tensor, GstObject* element);
+/// `frame` is writable, `decoder` the name of the element. Copies of the frame are marked as well.
+void mark_decoded(GstBuffer* frame, GstBuffer* data, const char* decoder);
 
 }  // namespace crowd

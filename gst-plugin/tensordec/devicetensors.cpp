@@ -96,11 +96,6 @@ DeviceReport CudaTensors::prepare(const TensorPlan& plan) {
   if (planned_ && decoder_)
     return {};
   release();
-  DeviceReport report;
-  decoder_ =
-      tensors::DeviceDecoder::make(*plan.description, plan.infos, plan.input_width, plan.input_height, 1, report);
-  if (!decoder_)
-    return report;
   cudaError_t error = cuda::allocate(done_);
   if (error == cudaSuccess)
     error = cuda::allocate(placement_, sizeof plan.placement);
@@ -108,6 +103,12 @@ DeviceReport CudaTensors::prepare(const TensorPlan& plan) {
     error = cudaMemcpy(placement_.get(), &plan.placement, sizeof plan.placement, cudaMemcpyHostToDevice);
   if (error != cudaSuccess)
     return report_of("decoding tensors", error);
+  // Last, as it waits until the placement is there, which the copy itself need not.
+  DeviceReport report;
+  decoder_ =
+      tensors::DeviceDecoder::make(*plan.description, plan.infos, plan.input_width, plan.input_height, 1, report);
+  if (!decoder_)
+    return report;
   outputs_.clear();
   for (const tensors::TensorInfo& info : plan.infos)
     outputs_.push_back({info.type, info.dims, nullptr});
@@ -129,7 +130,8 @@ DeviceReport CudaTensors::search(const DeviceSearch::Work& work, const TensorPla
     if (map.size() < bytes_of(output.dims, output.type) ||
         reinterpret_cast<std::uintptr_t>(output.data) % bytes_of(output.type))
       return {DeviceOutcome::dropped,
-              "the memory of a tensor is smaller than its dims say, or not aligned for its type"};
+              "the memory of a tensor is smaller than its dims say, or not aligned for its type; mend the element that "
+              "attaches it"};
   }
   return enqueue(work, memories, settings);
 }

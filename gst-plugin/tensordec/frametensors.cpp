@@ -69,6 +69,9 @@ void TensorFinder::match(const GstTensorMeta& meta) {
         matched_.push_back(tensor);
     if (matched_.size() != network.needed.size())
       continue;
+    // Another description of the same tensors: the first counts.
+    if (found_.tensors == matched_)
+      continue;
     if (found_.network) {
       found_.ambiguous = true;
       return;
@@ -89,10 +92,10 @@ void TensorFinder::take_all(const GstTensorMeta& meta) {
 }
 
 std::string TensorFinder::unknown_in(GstBuffer* frame) const {
-  constexpr std::size_t most = 300;
+  constexpr std::size_t max_length = 300;
   std::string ids;
   for_each_meta(frame, [&](const GstTensorMeta& meta) {
-    for (gsize i = 0; i < meta.num_tensors && ids.size() < most; i++)
+    for (gsize i = 0; i < meta.num_tensors && ids.size() < max_length; i++)
       if (meta.tensors[i])
         ids += (ids.empty() ? "" : ", ") + id_of(*meta.tensors[i]);
   });

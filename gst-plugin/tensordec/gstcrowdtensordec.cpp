@@ -193,7 +193,7 @@ Decoded decode(State& state, GstBuffer* frame, const TensorDecSettings& settings
   const crowd::FrameTensors& tensors = state.finder.found();
   if (!tensors.network)
     return {};
-  if (const std::string other = crowd::decoder_of(frame, tensors.tensors.front()); !other.empty())
+  if (const std::string other = crowd::decoder_of(frame, tensors.tensors.front()->data); !other.empty())
     return dropped(other + " has decoded them already, and each object would be found twice: remove one of the two");
   if (problem = state.decoder.prepare(tensors, stream.frame_size()); !problem.empty())
     return dropped(problem);
@@ -335,7 +335,7 @@ static GstFlowReturn gst_crowd_tensor_dec_cluster(GstCrowdTensorDec* self, GstBu
   CandidateWriter::attach(
       buffer, candidates,
       {.width = size.width, .height = size.height, .labels = labels->len > 0 ? labels : nullptr, .calibration = {}});
-  crowd::mark_decoded(buffer, tensors.tensors.front(), GST_OBJECT(self));
+  crowd::mark_decoded(buffer, tensors.tensors.front()->data, GST_OBJECT_NAME(self));
   const GstFlowReturn flow = stream.begin(buffer, settings);
   return flow == GST_FLOW_OK ? stream.finish(buffer) : flow;
 }

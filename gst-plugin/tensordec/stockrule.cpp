@@ -114,6 +114,8 @@ bool Greedy::select(const Candidates& candidates, CrowdNmsComparator comparator,
   return true;
 }
 
+constexpr char remedy[] = ", which GStreamer's decoder takes: set compatibility=none, or let the network give these";
+
 bool has_dims(const Tensor& tensor, std::initializer_list<std::int64_t> dims) {
   return tensor.type == tensors::Type::float32 && tensor.data && tensor.dims.size() == dims.size() &&
          std::equal(dims.begin(), dims.end(), tensor.dims.begin(), [](std::int64_t wanted, std::int64_t size) {
@@ -203,7 +205,7 @@ bool YoloRule::select(std::span<const Tensor> outputs, const StockSettings& sett
                       std::string& problem) {
   if (outputs.size() != 1 || !has_dims(outputs[0], {1, tensors::any_size, tensors::any_size}) ||
       outputs[0].dims[1] < 5) {
-    problem = "the tensor is not float32 of [1, 4 + classes, places]";
+    problem = std::string("the tensor is not float32 of [1, 4 + classes, places]") + remedy;
     return false;
   }
   const auto classes = static_cast<std::size_t>(outputs[0].dims[1] - 4);
@@ -241,7 +243,7 @@ bool FaceRule::select(std::span<const Tensor> outputs, const StockSettings& sett
   const std::size_t first = outputs.size() == 2 && has_dims(outputs[1], {1, tensors::any_size, 4}) ? 1 : 0;
   if (outputs.size() != 2 || !has_dims(outputs[first], {1, tensors::any_size, 4}) ||
       !has_dims(outputs[1 - first], {1, outputs[first].dims[1], 2})) {
-    problem = "the tensors are not float32 of [1, places, 4] and [1, places, 2]";
+    problem = std::string("the tensors are not float32 of [1, places, 4] and [1, places, 2]") + remedy;
     return false;
   }
   const auto* boxes = static_cast<const CrowdNmsBox*>(outputs[first].data);

@@ -219,6 +219,18 @@ TEST(crowdtensordec_bad_input, a_second_decoder_of_the_same_tensors_decodes_noth
   EXPECT_THAT(bus.warnings(), ElementsAre(AllOf(HasSubstr("first has decoded"), HasSubstr("remove one"))));
 }
 
+// From GStreamer 1.28 on copies of a frame have its tensors.
+TEST(crowdtensordec_bad_input, nor_does_it_of_a_frame_that_another_branch_has_as_well) {
+  TensorDecHarness dec("", 640, 480,
+                       "crowdtensordec name=first meta-output=boxes ! crowdtensordec name=second meta-output=roi ");
+  auto frame = dec.frame();
+  add_tensors(frame.get(), {yolo_tensor(one)});
+  const Ref<GstBuffer> branch(gst_buffer_ref(frame.get()));
+  const auto out = dec.pass(std::move(frame));
+  EXPECT_THAT(survivors_of(out.get()), SizeIs(1));
+  EXPECT_THAT(rois(out.get()), IsEmpty());
+}
+
 TEST(crowdtensordec_bad_input, of_two_networks_one_is_decoded) {
   TensorDecHarness dec("meta-output=boxes");
   const TensorParts other = zeros("yolo-v5-out", {1, 100, 6});
