@@ -28,6 +28,25 @@ bool is_whole(const Frame& frame) {
   return frame.x == 0 && frame.y == 0 && frame.width == frame.picture_width && frame.height == frame.picture_height;
 }
 
+/// Whether the buffer has such metadata that was there when its trail was left.
+bool is_before_trail(GstBuffer* buffer, GType api) {
+  gpointer state = nullptr;
+  while (GstMeta* meta = gst_buffer_iterate_meta(buffer, &state)) {
+    if (meta->info->api == api)
+      return true;
+    if (gst_crowd_trail_is(meta))
+      return false;
+  }
+  return false;
+}
+
+const GstCrowdTrail* trail_of_objects(GstBuffer* buffer) {
+  const GstCrowdTrail* trail = gst_crowd_trail_get(buffer);
+  // By its name: base/ takes nothing of gstreamer-analytics.
+  const bool left = trail && trail->objects && is_before_trail(buffer, g_type_from_name("GstAnalyticsRelationMetaAPI"));
+  return left ? trail : nullptr;
+}
+
 }  // namespace
 
 const char place_of_regions_unknown[] =
@@ -38,22 +57,16 @@ const char place_of_regions_unknown[] =
 
 const GstCrowdTrail* trail_of_regions(GstBuffer* buffer) {
   const GstCrowdTrail* trail = gst_crowd_trail_get(buffer);
-  if (!trail || trail->regions == 0)
-    return nullptr;
-  gpointer state = nullptr;
-  while (GstMeta* meta = gst_buffer_iterate_meta(buffer, &state)) {
-    if (meta->info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
-      return trail;
-    if (gst_crowd_trail_is(meta))
-      return nullptr;
-  }
-  return nullptr;
+  const bool left = trail && trail->regions > 0 && is_before_trail(buffer, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  return left ? trail : nullptr;
 }
 
 std::optional<Shift> place_of_regions(GstBuffer* buffer, const ShownSize& shown) {
   if (shown.width == 0 || shown.height == 0)
     return Shift{0, 0};
   const GstCrowdTrail* trail = trail_of_regions(buffer);
+  if (!trail)
+    trail = trail_of_objects(buffer);
   if (!trail || trail->frame.width == 0)
     return is_whole(frame_of(buffer, shown.width, shown.height)) ? std::optional(Shift{0, 0}) : std::nullopt;
   const auto& f = trail->frame;

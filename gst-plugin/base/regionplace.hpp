@@ -24,8 +24,9 @@ struct ShownSize {
 /// The trail of a buffer if it is of regions that are still there: what lies behind it was attached later.
 const GstCrowdTrail* trail_of_regions(GstBuffer* buffer);
 
-/// What is added to the rectangles of a buffer's regions to be pixels of what is shown. Nothing if that is not known:
-/// a part of the picture is shown that they are not of, or a scaler added borders and did not say so.
+/// What is added to the rectangles of a buffer's regions, and of its objects of GstAnalytics, to be pixels of what is
+/// shown. Nothing if that is not known: a part of the picture is shown that they are not of, or a scaler added borders
+/// and did not say so.
 std::optional<Shift> place_of_regions(GstBuffer* buffer, const ShownSize& shown);
 
 /// For messages: why regions are left out, and what helps.

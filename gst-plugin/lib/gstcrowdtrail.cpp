@@ -46,11 +46,13 @@ bool has_meta(GstBuffer* buffer, GType api) {
 void keep_what_uploads_drop(GstBuffer* from, GstBuffer* to, const GstCrowdTrail& trail) {
   const bool boxes = trail.boxes && !has_meta(to, GST_CROWD_BOXES_META_API_TYPE);
   const bool regions = trail.regions && !has_meta(to, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE);
+  const GType objects_api = trail.objects ? g_type_from_name("GstAnalyticsRelationMetaAPI") : 0;
+  const bool objects = objects_api && !has_meta(to, objects_api);
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta(from, &state)) {
     const GType api = meta->info->api;
     GstMetaTransformCopy whole = {FALSE, 0, static_cast<gsize>(-1)};
-    if ((boxes && api == GST_CROWD_BOXES_META_API_TYPE) ||
+    if ((objects && api == objects_api) || (boxes && api == GST_CROWD_BOXES_META_API_TYPE) ||
         (regions && api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE))
       meta->info->transform_func(to, meta, from, _gst_meta_transform_copy, &whole);
   }

@@ -19,14 +19,16 @@ G_BEGIN_DECLS
  * GstCrowdTrail:
  * @boxes: a bit for each #GstCrowdBoxesKind that was attached
  * @regions: number of #GstVideoRegionOfInterestMeta with a detection that crowdnms left
+ * @objects: whether crowdnms left objects of GstAnalytics
  * @marked: whether each of these says by its structure "nms" if it is kept (mode=annotate)
- * @frame: that the regions were left on, see crowd::meta::Frame
+ * @frame: that regions and objects were left on, see crowd::meta::Frame
  * @par_n: numerator of the shape of its pixels, width over height
  * @par_d: its denominator
  */
 typedef struct {
   guint boxes;
   guint regions;
+  gboolean objects;
   gboolean marked;
   struct {
     guint width, height;
