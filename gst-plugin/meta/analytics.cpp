@@ -21,6 +21,7 @@
 #include "meta/adapter.hpp"
 #include "meta/classtable.hpp"
 #include "meta/pairedregions.hpp"
+#include "meta/regionmarks.hpp"
 #include "meta/relationmeta.hpp"
 #include "meta/relationobjects.hpp"
 #include "meta/written.hpp"
@@ -157,6 +158,8 @@ void AnalyticsAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, 
     relate(meta_, verdict);
   keep(buffer, kept, ids);
   pairs_.follow(buffer, candidates, verdict, mode, ids);
+  if (!verdict.survivors.empty())
+    leave_trail_of_objects(buffer, candidates.info.frame);
 }
 
 void AnalyticsAdapter::take_off(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict,
@@ -175,6 +178,10 @@ class Writer {
         placer_(candidates.info, size),
         ids_(ids) {
     ids_.after.assign(candidates.boxes.size(), -1);
+  }
+
+  bool has_room() const {
+    return meta_ != nullptr;
   }
 
   void add(std::uint32_t candidate) {
@@ -205,6 +212,10 @@ bool AnalyticsAdapter::write(GstBuffer* buffer, FrameSize size, const Candidates
   if (n == 0)
     return true;
   Writer writer(buffer, size, candidates, n, ids);
+  if (!writer.has_room()) {
+    ids.clear();
+    return false;
+  }
   for (std::size_t rank = 0; mode == Mode::replace && rank < n; ++rank)
     writer.add(verdict.survivors[rank]);
   for (std::uint32_t i = 0; mode == Mode::annotate && i < verdict.places.size(); ++i) {
@@ -216,6 +227,7 @@ bool AnalyticsAdapter::write(GstBuffer* buffer, FrameSize size, const Candidates
     if (keeper != CROWD_NMS_NONE)
       writer.relate(i, keeper);
   }
+  leave_trail_of_objects(buffer, candidates.info.frame.known() ? candidates.info.frame : size);
   return true;
 }
 

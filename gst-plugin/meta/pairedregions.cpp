@@ -42,8 +42,7 @@ std::uint32_t PairedRegions::candidate_of(int id) const {
 }
 
 int PairedRegions::id_of(std::uint32_t candidate, const ObjectIds& ids) const {
-  return candidate < ids.after.size() && ids.after[candidate] >= 0 ? ids.after[candidate]
-                                                                   : static_cast<int>(ids_[candidate]);
+  return region_id_of(ids, candidate, static_cast<int>(ids_[candidate]), has_children_);
 }
 
 void PairedRegions::find(GstBuffer* buffer, std::span<const guint> ids, std::span<const CrowdNmsBox> rectangles) {
@@ -51,9 +50,11 @@ void PairedRegions::find(GstBuffer* buffer, std::span<const guint> ids, std::spa
   pairs_.clear();
   paired_.clear();
   label_ids_.clear();
+  has_children_ = false;
   gpointer state = nullptr;
   while (GstMeta* meta = gst_buffer_iterate_meta_filtered(buffer, &state, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)) {
     auto* roi = reinterpret_cast<GstVideoRegionOfInterestMeta*>(meta);
+    has_children_ |= roi->parent_id != 0;
     const std::uint32_t candidate = candidate_of(roi->id);
     if (candidate == CROWD_NMS_NONE || !is_close(*roi, rectangles[candidate]))
       continue;

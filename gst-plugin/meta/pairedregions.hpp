@@ -49,6 +49,7 @@ class PairedRegions {
   std::vector<Pair> pairs_;  // in the order of the metas
   std::vector<bool> paired_;
   std::vector<std::int32_t> label_ids_;
+  bool has_children_ = false;  // of any region
 };
 
 }  // namespace crowd::meta

@@ -31,20 +31,36 @@ int largest_region_id(GstBuffer* buffer) {
   return largest;
 }
 
+namespace {
+
+void set_frame(GstCrowdTrail& trail, GstBuffer* buffer, FrameSize size) {
+  const Frame frame = frame_of(buffer, size.width, size.height);
+  trail.frame = {frame.width, frame.height, frame.x, frame.y, frame.picture_width, frame.picture_height};
+  trail.par_n = size.par_n;
+  trail.par_d = size.par_d;
+}
+
+}  // namespace
+
+void leave_trail_of_objects(GstBuffer* buffer, FrameSize size) {
+  const GstCrowdTrail* before = gst_crowd_trail_get(buffer);
+  GstCrowdTrail trail = before ? *before : GstCrowdTrail{};
+  trail.objects = TRUE;
+  set_frame(trail, buffer, size);
+  gst_crowd_trail_set(buffer, &trail);
+}
+
 void leave_trail(GstBuffer* buffer, FrameSize size, guint regions, Mode mode) {
   const GstCrowdTrail* before = gst_crowd_trail_get(buffer);
   if (!before && regions == 0)
     return;
   GstCrowdTrail trail = before ? *before : GstCrowdTrail{};
-  const Frame frame = frame_of(buffer, size.width, size.height);
   trail.regions = regions;
   // Those of a crowdnms before this one are of survivors that these replace.
   if (!gst_buffer_get_crowd_survivors_meta(buffer))
     trail.boxes &= ~(1u << GST_CROWD_BOXES_SURVIVORS);
   trail.marked = mode == Mode::annotate;
-  trail.frame = {frame.width, frame.height, frame.x, frame.y, frame.picture_width, frame.picture_height};
-  trail.par_n = size.par_n;
-  trail.par_d = size.par_d;
+  set_frame(trail, buffer, size);
   gst_crowd_trail_set(buffer, &trail);
 }
 

@@ -20,4 +20,7 @@ int largest_region_id(GstBuffer* buffer);
 /// After so many regions of detections were left on the frame.
 void leave_trail(GstBuffer* buffer, FrameSize size, guint regions, Mode mode);
 
+/// After objects of GstAnalytics were left on the frame, before leave_trail() if both are.
+void leave_trail_of_objects(GstBuffer* buffer, FrameSize size);
+
 }  // namespace crowd::meta

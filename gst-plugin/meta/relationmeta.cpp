@@ -30,6 +30,14 @@ GstMetaTransformCopy whole_copy() {
   return {.region = FALSE, .offset = 0, .size = static_cast<gsize>(-1)};
 }
 
+/// For so many matrices of relations. The library ends the process where it gets no memory.
+bool has_memory_for(std::size_t matrices, std::size_t things) {
+  if (things >= 1u << 31)
+    return false;
+  const std::unique_ptr<void, decltype(&g_free)> tried(g_try_malloc(matrices * things * things), g_free);
+  return tried != nullptr;
+}
+
 bool is_locked(GstAnalyticsRelationMeta* meta) {
   return GST_META_FLAG_IS_SET(base(meta), GST_META_FLAG_LOCKED);
 }
@@ -81,7 +89,7 @@ class Copier {
     if (size > 0)
       std::memcpy(data, gst_analytics_relation_meta_get_mtd_data(meta_, id), size);
     GstMetaTransformCopy whole = whole_copy();
-    if (impl->mtd_meta_transform)
+    if (impl && impl->mtd_meta_transform)
       impl->mtd_meta_transform(to, &made, buffer_, _gst_meta_transform_copy, &whole);
   }
 
@@ -121,12 +129,16 @@ GstAnalyticsRelationMeta* relation_meta_with_room(GstBuffer* buffer, std::size_t
   GstAnalyticsRelationMeta* meta = relation_meta_of(buffer);
   if (meta && is_locked(meta))
     return meta;
+  const std::size_t before = meta ? gst_analytics_relation_get_length(meta) : 0;
+  // A meta that is replaced has a scratch copy for a while.
+  if (!has_memory_for(meta ? 2 : 1, before + objects))
+    return nullptr;
   if (!meta) {
     GstAnalyticsRelationMetaInitParams room = {objects, objects * object_bytes};
     return gst_buffer_add_analytics_relation_meta_full(buffer, &room);
   }
   Copier copier(buffer, meta);
-  copier.choose(std::vector<bool>(gst_analytics_relation_get_length(meta), true));
+  copier.choose(std::vector<bool>(before, true));
   replace(buffer, meta, copier, objects);
   return relation_meta_of(buffer);
 }

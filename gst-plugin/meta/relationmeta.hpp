@@ -32,7 +32,7 @@ void add_relation(GstAnalyticsRelationMeta* meta, GstAnalyticsRelTypes type, gui
 void relate_member(GstAnalyticsRelationMeta* meta, guint keeper, guint member);
 
 /// Attaches a relation meta with room for so many objects, in place of the one that the buffer has with all that is in
-/// that, ids included.
+/// that, ids included. Null, and the buffer as it was, if there is no memory for the relations.
 GstAnalyticsRelationMeta* relation_meta_with_room(GstBuffer* buffer, std::size_t objects);
 
 /// Puts a meta in place of `meta` that has what is kept, in the same order, and the relations between these; none if

@@ -208,7 +208,7 @@ std::uint32_t RoiAdapter::find_parent(int id) const {
 
 // What is left of a candidate has this one afterwards.
 int RoiAdapter::id_of(std::uint32_t candidate, const ObjectIds& ids) const {
-  return candidate < ids.after.size() && ids.after[candidate] >= 0 ? ids.after[candidate] : ids_[candidate];
+  return region_id_of(ids, candidate, ids_[candidate], has_children_);
 }
 
 // A region whose parent is dropped goes to the parent's representative; without one it has no parent (id 0) any more.

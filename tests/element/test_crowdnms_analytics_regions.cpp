@@ -221,4 +221,28 @@ TEST(crowdnms_analytics_regions, regions_get_the_ids_of_their_objects) {
   }
 }
 
+TEST(crowdnms_analytics_regions, children_keep_a_parent_whose_object_is_the_first) {
+  for (const char* properties : {"", "mode=annotate"}) {
+    NmsHarness nms(properties);
+    Ref<GstBuffer> buffer = make_frame(640, 480);
+    add_region(buffer.get(), 31, {10, 10, 40, 40}, .5);
+    add_region(buffer.get(), 32, {200, 10, 40, 40}, .25);
+    add_region(buffer.get(), 77, {20, 20, 8, 8}, -1, 31);
+    add_region(buffer.get(), 78, {210, 20, 8, 8}, -1, 32);
+    EXPECT_THAT(regions(nms.pass(std::move(buffer)).get()),
+                ElementsAre("31<0@10,10", "1<0@200,10", "77<31@20,20", "78<1@210,20"))
+        << properties;
+  }
+}
+
+TEST(crowdnms_analytics_regions, children_keep_a_parent_whose_object_becomes_the_first) {
+  NmsHarness nms;
+  Ref<GstBuffer> buffer = make_frame(640, 480);
+  add_relations(buffer.get());
+  add_pair(buffer.get(), 10, 10, .5f);
+  add_pair(buffer.get(), 12, 10, .75f);
+  add_region(buffer.get(), 77, {20, 20, 8, 8}, -1, 1);
+  EXPECT_THAT(regions(nms.pass(std::move(buffer)).get()), ElementsAre("1<0@13,10", "77<1@20,20"));
+}
+
 }  // namespace
