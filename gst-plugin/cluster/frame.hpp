@@ -56,8 +56,9 @@ struct Frame {
   bool awaited = false;                                   ///< survivors go from the device to the host
   std::unique_ptr<GPtrArray, UnrefLabels> kept_labels{};  ///< of `on_device`, where survivors are awaited
 
-  bool broken = false;                       ///< candidates were lost, or cannot be read
-  std::optional<Backends::Result> result{};  ///< once it is known on the host
+  const meta::AdapterRow* left_out = nullptr;  ///< meta-output=auto did not write it: there are too many objects
+  bool broken = false;                         ///< candidates were lost, or cannot be read
+  std::optional<Backends::Result> result{};    ///< once it is known on the host
 };
 
 }  // namespace crowd

@@ -3,6 +3,8 @@
 
 #include "cluster/metadata.hpp"
 
+#include <algorithm>
+
 namespace crowd {
 
 namespace {
@@ -28,6 +30,21 @@ bool writes_awaited(const Frame& frame, const meta::Kind& kind) {
 
 bool rewrites_source(const Frame& frame) {
   return writes(frame.settings, *frame.source->row) && frame.source->adapter->edits();
+}
+
+std::size_t objects_to_write(meta::Mode mode, const meta::Verdict& verdict) {
+  if (mode == meta::Mode::replace)
+    return verdict.survivors.size();
+  return verdict.places.size() -
+         static_cast<std::size_t>(std::ranges::count(verdict.places, std::int32_t{meta::place_rejected}));
+}
+
+/// Whether meta-output=auto leaves this kind out, for what so many objects cost as it.
+bool leaves_out(Frame& frame, const meta::AdapterRow& row, std::size_t objects) {
+  if (frame.settings.output != KindId::automatic || objects <= row.max_automatic)
+    return false;
+  frame.left_out = &row;
+  return true;
 }
 
 }  // namespace
@@ -62,13 +79,14 @@ bool Metadata::needs_host(const Frame& frame) const {
 
 bool Metadata::needs_representatives(const Frame& frame) {
   return frame.settings.mode != meta::Mode::replace ||
-         (frame.source->adapter->edits() && frame.source->adapter->needs_representatives());
+         frame.source->adapter->needs_representatives(rewrites_source(frame));
 }
 
-bool Metadata::write(GstBuffer* buffer, const Frame& frame, const meta::Candidates& candidates,
+bool Metadata::write(GstBuffer* buffer, Frame& frame, const meta::Candidates& candidates,
                      const meta::Verdict& verdict) const {
   const meta::Mode mode = frame.settings.mode;
   const bool rewritten = rewrites_source(frame);
+  const std::size_t objects = objects_to_write(mode, verdict);
   ids_.clear();
   bool written = true;
   for (const meta::Kind& kind : kinds_) {
@@ -77,7 +95,7 @@ bool Metadata::write(GstBuffer* buffer, const Frame& frame, const meta::Candidat
       kind.adapter->rewrite(buffer, candidates, verdict, mode, ids_);
       continue;
     }
-    if (writes(frame.settings, *kind.row))
+    if (writes(frame.settings, *kind.row) && !leaves_out(frame, *kind.row, objects))
       written &= kind.adapter->write(buffer, frame.size, candidates, verdict, mode, ids_);
     if (is_source && mode == meta::Mode::replace)
       kind.adapter->take_off(buffer, candidates, verdict, ids_);
@@ -85,12 +103,12 @@ bool Metadata::write(GstBuffer* buffer, const Frame& frame, const meta::Candidat
   return written;
 }
 
-bool Metadata::write_awaited(GstBuffer* buffer, const Frame& frame, const meta::Candidates& survivors,
+bool Metadata::write_awaited(GstBuffer* buffer, Frame& frame, const meta::Candidates& survivors,
                              const meta::Verdict& verdict) const {
   ids_.clear();
   bool written = true;
   for (const meta::Kind& kind : kinds_) {
-    if (writes_awaited(frame, kind))
+    if (writes_awaited(frame, kind) && !leaves_out(frame, *kind.row, verdict.survivors.size()))
       written &= kind.adapter->write(buffer, frame.size, survivors, verdict, meta::Mode::replace, ids_);
   }
   return written;

@@ -38,11 +38,11 @@ class Metadata {
 
   /// Writes survivors of what was read from the frame's source, and in mode replace takes the candidates off. False if
   /// there is no memory for them.
-  [[nodiscard]] bool write(GstBuffer* buffer, const Frame& frame, const meta::Candidates& candidates,
+  [[nodiscard]] bool write(GstBuffer* buffer, Frame& frame, const meta::Candidates& candidates,
                            const meta::Verdict& verdict) const;
 
   /// Writes survivors that came from the device. False if there is no memory for them.
-  [[nodiscard]] bool write_awaited(GstBuffer* buffer, const Frame& frame, const meta::Candidates& survivors,
+  [[nodiscard]] bool write_awaited(GstBuffer* buffer, Frame& frame, const meta::Candidates& survivors,
                                    const meta::Verdict& verdict) const;
 
  private:

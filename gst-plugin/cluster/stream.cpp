@@ -242,6 +242,8 @@ GstFlowReturn NmsStream::finish(GstBuffer* buffer) {
   }
   if (frame.result)
     warn_overflow(frame.result->report.overflow, frame.result->report.candidates, frame.config.params.method);
+  if (frame.left_out)
+    warn_left_out(*frame.left_out);
   count(frame);
   if (frame.on_device)
     warn_overflow_on_device();
@@ -314,6 +316,15 @@ void NmsStream::warn_overflow(guint64 overflow, guint64 candidates, CrowdNmsMeth
                             "scores. Raise %smax-candidates, here and of the element that attaches them. Further ones "
                             "are only counted, see overflow in stats.",
                             overflow, candidates, reads_d_max(method) ? "paper-d-max and " : "");
+}
+
+void NmsStream::warn_left_out(const meta::AdapterRow& row) {
+  warnings_.left_out.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                          "A frame has more than %" G_GSIZE_FORMAT
+                          " objects, which meta-output=auto does not write as %s: its memory grows with their square. "
+                          "They leave as its other kinds. Set max-detections or a higher score-threshold, or "
+                          "meta-output=%s if you want them as that anyway.",
+                          row.max_automatic, row.nick, row.nick);
 }
 
 // Cheap, and only until there were candidates.

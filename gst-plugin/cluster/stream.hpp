@@ -98,6 +98,7 @@ class NmsStream {
   GstFlowReturn fail(const FrameReport& report);
   void warn_overflow(guint64 overflow, guint64 candidates, CrowdNmsMethod method);
   void warn_overflow_on_device();
+  void warn_left_out(const meta::AdapterRow& row);
   void warn_gpu(Backends::GpuOutcome outcome);
   void warn_unread(GstBuffer* buffer, meta::KindId wanted);
   void warn_unknown_size();
@@ -123,7 +124,7 @@ class NmsStream {
   meta::DownstreamCaps downstream_;
   bool warned_settings_ = false;
   struct Warnings {
-    RunWarning refused, broken, overflow, size, unread, lost;
+    RunWarning refused, broken, overflow, left_out, size, unread, lost;
   } warnings_;
   bool found_candidates_ = false;  // on any frame since the start
 };

@@ -133,8 +133,8 @@ class Adapter {
     return false;
   }
 
-  /// Whether rewrite() and take_off() need representatives and places even in mode replace.
-  virtual bool needs_representatives() const {
+  /// Whether rewrite(), or else take_off(), needs representatives and places even in mode replace.
+  virtual bool needs_representatives(bool /*rewritten*/) const {
     return false;
   }
 
@@ -175,6 +175,8 @@ struct AdapterRow {
   std::unique_ptr<Adapter> (*make)();
   /// See objects.hpp; null: elements read this kind themselves.
   std::unique_ptr<ObjectReader> (*make_reader)() = nullptr;
+  /// Of objects on a frame. Where there are more, meta-output=auto does not write this kind, for what it costs.
+  std::size_t max_automatic = SIZE_MAX;
 };
 
 /// A row with an adapter of a reader's own.

@@ -35,6 +35,7 @@ constexpr AdapterRow rows[] = {
         .on_device = nullptr,
         .make = make_analytics_adapter,
         .make_reader = make_analytics_reader,
+        .max_automatic = 4096,  // whose relations take 16 MiB
     },
 #endif
     {

@@ -8,7 +8,8 @@
 // box counts, and its `label_id` if the object has no name.
 //
 // Edited: kept objects stay in their order with what belongs to them, in a new relation meta where something goes; in
-// mode annotate survivors contain those that they represent. A locked meta stays as it is.
+// mode annotate survivors contain those that they represent. From a locked meta nothing is taken off: objects and
+// relations are only added to it.
 //
 // Written: one for each object, of the type that its class is called, with the rectangle of its region of interest.
 
@@ -46,7 +47,7 @@ class AnalyticsAdapter final : public Adapter {
   bool edits() const override {
     return true;
   }
-  bool needs_representatives() const override {
+  bool needs_representatives(bool /*rewritten*/) const override {
     return true;
   }
   void rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode,

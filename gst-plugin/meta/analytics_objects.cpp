@@ -32,9 +32,12 @@ class AnalyticsReader final : public ObjectReader {
 };
 
 bool AnalyticsReader::is_part(GstAnalyticsRelationMeta* meta, std::size_t object) const {
-  for (std::size_t other = 0; other < names_.size(); ++other) {
-    if ((relation(meta, found_.ids()[object], found_.ids()[other]) & GST_ANALYTICS_REL_TYPE_IS_PART_OF) &&
-        other != object && names_[other].name == names_[object].name)
+  gpointer state = nullptr;
+  GstAnalyticsMtd whole = {};
+  while (gst_analytics_relation_meta_get_direct_related(meta, found_.ids()[object], GST_ANALYTICS_REL_TYPE_IS_PART_OF,
+                                                        gst_analytics_od_mtd_get_mtd_type(), &state, &whole)) {
+    const auto other = std::ranges::lower_bound(found_.ids(), whole.id) - found_.ids().begin();
+    if (whole.id != found_.ids()[object] && names_[static_cast<std::size_t>(other)].name == names_[object].name)
       return true;
   }
   return false;

@@ -118,9 +118,8 @@ void PairedRegions::adopt(GstVideoRegionOfInterestMeta* roi, const Following& fo
   const std::uint32_t parent = roi->parent_id ? candidate_of(roi->parent_id) : CROWD_NMS_NONE;
   if (parent == CROWD_NMS_NONE || !paired_[parent])
     return;
-  const bool kept = following.mode == Mode::annotate || cluster_of(following.verdict, parent).kept;
-  const std::uint32_t heir = kept ? parent : keeper_of(following.verdict, parent);
-  const bool found = heir != CROWD_NMS_NONE && (kept || ids_[heir] != static_cast<guint>(roi->id));
+  const std::uint32_t heir = heir_of(following.verdict, parent, following.mode);
+  const bool found = heir != CROWD_NMS_NONE && (heir == parent || ids_[heir] != static_cast<guint>(roi->id));
   roi->parent_id = found ? id_of(heir, following.ids) : 0;
 }
 

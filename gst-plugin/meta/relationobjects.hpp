@@ -36,9 +36,10 @@ class RelationObjects {
   /// behind the last object's, else the first. Called once for each, in order.
   ObjectClass class_of(std::uint32_t object);
 
-  /// What stays of the meta where these objects do: they, what relations reach from them or relates to them, and what
-  /// belongs to no other object. In a large meta what lies right behind an object, and is related to it but not from
-  /// the next one, is taken for that object's own; otherwise this would take as long as there are pairs.
+  /// A flag for each thing in the meta: whether it stays where of the objects only these are kept. An object that is
+  /// not kept goes; another thing goes if it is related, over any number of relations, to objects that go and to none
+  /// that is kept. In a large meta, where looking at all pairs would take too long, a thing right behind an object that
+  /// is related to it, and not from the next one, is taken for that object's own and shares its fate.
   std::vector<bool> what_stays(const std::vector<bool>& kept_objects);
 
  private:

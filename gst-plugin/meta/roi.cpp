@@ -100,8 +100,8 @@ class RoiAdapter final : public Adapter {
   bool edits() const override {
     return true;
   }
-  bool needs_representatives() const override {
-    return true;
+  bool needs_representatives(bool rewritten) const override {
+    return rewritten;
   }
   void rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode,
                ObjectIds& ids) override;
@@ -217,9 +217,8 @@ void RoiAdapter::adopt(GstVideoRegionOfInterestMeta* roi, const Verdict& verdict
   const std::uint32_t parent = roi->parent_id ? find_parent(roi->parent_id) : CROWD_NMS_NONE;
   if (parent == CROWD_NMS_NONE)
     return;
-  const bool kept = mode == Mode::annotate || (parent < verdict.places.size() && verdict.places[parent] >= 0);
-  const std::uint32_t heir = kept ? parent : keeper_of(verdict, parent);
-  roi->parent_id = heir != CROWD_NMS_NONE && (kept || ids_[heir] != roi->id) ? id_of(heir, ids) : 0;
+  const std::uint32_t heir = heir_of(verdict, parent, mode);
+  roi->parent_id = heir != CROWD_NMS_NONE && (heir == parent || ids_[heir] != roi->id) ? id_of(heir, ids) : 0;
 }
 
 void RoiAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode,

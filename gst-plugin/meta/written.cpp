@@ -92,6 +92,11 @@ std::uint32_t keeper_of(const Verdict& verdict, std::uint32_t candidate) {
   return keeper < verdict.places.size() && verdict.places[keeper] >= 0 ? keeper : CROWD_NMS_NONE;
 }
 
+std::uint32_t heir_of(const Verdict& verdict, std::uint32_t candidate, Mode mode) {
+  const bool stays = mode == Mode::annotate || cluster_of(verdict, candidate).kept;
+  return stays ? candidate : keeper_of(verdict, candidate);
+}
+
 int region_id_of(const ObjectIds& ids, std::uint32_t candidate, int before, bool may_be_parent) {
   const int after = candidate < ids.after.size() ? ids.after[candidate] : -1;
   return after < 0 || (after == 0 && may_be_parent) ? before : after;

@@ -69,6 +69,10 @@ Cluster cluster_of(const Verdict& verdict, std::uint32_t candidate);
 /// The survivor that represents a candidate that is none itself; CROWD_NMS_NONE if there is none. Likewise.
 std::uint32_t keeper_of(const Verdict& verdict, std::uint32_t candidate);
 
+/// The candidate whose region is afterwards the parent of what was a child of this one's: itself if its region stays,
+/// else its representative; CROWD_NMS_NONE if there is none.
+std::uint32_t heir_of(const Verdict& verdict, std::uint32_t candidate, Mode mode);
+
 /// The id of a candidate's region, which had `before`: that of its object. Parents are not given the id 0, which as a
 /// `parent_id` says that there is none.
 int region_id_of(const ObjectIds& ids, std::uint32_t candidate, int before, bool may_be_parent);

@@ -17,7 +17,8 @@
  *
  * Survivors leave as #GstVideoRegionOfInterestMeta and, where the build has gstreamer-analytics, as objects of
  * #GstAnalyticsRelationMeta as well; `meta-output` chooses. Where both are written, a region has the `id` of its
- * object, as in DL Streamer.
+ * object, as in DL Streamer; regions that are no detections keep the ids they have, which may be the same. A frame with
+ * more than 4096 objects leaves without #GstAnalyticsRelationMeta where `meta-output=auto`, and one warning says so.
  *
  * A region's structure "detection" holds `label_id` (int), `confidence`
  * (double, a probability: the score itself where the detector's scores are probabilities, else what the detector's

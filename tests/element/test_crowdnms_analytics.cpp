@@ -233,6 +233,36 @@ TEST(crowdnms_analytics, meta_output_says_as_what_they_leave) {
   EXPECT_EQ(relations(none.get()), nullptr) << "nothing is left to hold";
 }
 
+// Their relations take memory and time with the square of their number.
+TEST(crowdnms_analytics, more_than_4096_objects_are_written_only_where_asked_for) {
+  std::vector<Candidate> candidates;
+  for (int i = 0; i < 4097; i++)
+    candidates.push_back({.x1 = float(i % 64) * 10,
+                          .y1 = float(i / 64) * 7,
+                          .x2 = float(i % 64) * 10 + 9,
+                          .y2 = float(i / 64) * 7 + 6,
+                          .score = .5f,
+                          .class_id = 0});
+  for (const char* mode : {"", " mode=annotate"}) {
+    NmsHarness automatic(std::string("max-candidates=5000") + mode);
+    for (int i = 0; i < 2; i++) {
+      const auto out = automatic.pass(candidates);
+      EXPECT_EQ(relations(out.get()), nullptr) << mode;
+      EXPECT_THAT(rois(out.get()), SizeIs(4097)) << mode;
+    }
+    EXPECT_THAT(take_warnings(automatic.bus()),
+                ElementsAre(testing::AllOf(testing::HasSubstr("more than 4096 objects"),
+                                           testing::HasSubstr("meta-output=analytics"))));
+  }
+  NmsHarness asked("max-candidates=5000 meta-output=analytics");
+  EXPECT_THAT(ods(asked.pass(candidates).get()), SizeIs(4097));
+  EXPECT_THAT(take_warnings(asked.bus()), IsEmpty());
+  candidates.pop_back();
+  NmsHarness fewer("max-candidates=5000");
+  EXPECT_THAT(ods(fewer.pass(candidates).get()), SizeIs(4096));
+  EXPECT_THAT(take_warnings(fewer.bus()), IsEmpty());
+}
+
 TEST(crowdnms_analytics, other_kinds_are_left_alone_where_meta_source_says_so) {
   const auto fill = [](GstBuffer*, GstAnalyticsRelationMeta* meta) { add_od(meta, "a", 1, 1, 40, 40, .5f); };
   NmsHarness nms("meta-source=boxes");
