@@ -26,6 +26,10 @@ std::optional<Type> type_of(const GstTensor& tensor) {
   }
 }
 
+bool has_one_picture(const GstTensor& tensor) {
+  return tensor.num_dims > 0 && tensor.dims[0] == 1;
+}
+
 std::string id_of(const GstTensor& tensor) {
   return tensor.id ? tensors::shortened(g_quark_to_string(tensor.id)) : "(without an id)";
 }
@@ -81,12 +85,14 @@ void TensorFinder::match(const GstTensorMeta& meta) {
   }
 }
 
+// Those that cannot be an output of the network are left out, unless there are no others to name in a message.
 void TensorFinder::take_all(const GstTensorMeta& meta) {
   if (found_.network)
     return;
-  for (gsize i = 0; i < meta.num_tensors; i++)
-    if (const GstTensor* tensor = meta.tensors[i]; tensor && type_of(*tensor))
-      found_.tensors.push_back(tensor);
+  for (const bool any : {false, true})
+    for (gsize i = 0; i < meta.num_tensors && (!any || found_.tensors.empty()); i++)
+      if (const GstTensor* tensor = meta.tensors[i]; tensor && type_of(*tensor) && (any || has_one_picture(*tensor)))
+        found_.tensors.push_back(tensor);
   if (!found_.tensors.empty())
     found_.network = &networks_.front();
 }
@@ -134,7 +140,7 @@ bool describe_tensors(const FrameTensors& found, std::vector<tensors::TensorInfo
       problem = id_of(*tensor) + " is neither of float32 nor of float16: let the network give one of these";
       return false;
     }
-    if (tensor->num_dims == 0 || tensor->dims[0] != 1) {
+    if (!has_one_picture(*tensor)) {
       problem = id_of(*tensor) + " has a batch of " + (tensor->num_dims ? std::to_string(tensor->dims[0]) : "none") +
                 ", and a frame is one: let the network's first dimension be 1";
       return false;

@@ -51,7 +51,7 @@
  * - rectangles that leave the frame are clipped to it.
  *
  * With `compatibility=stock` all this is as there, on the CPU, for the layouts that they decode; what they leave
- * undefined (equal scores, NaN) is not.
+ * undefined (equal scores, NaN) is not. `stats` then counts only what that rule leaves.
  *
  * ## What cannot be decoded
  *
@@ -73,27 +73,25 @@
 #include "tensordec/gstcrowdtensordec.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/element.hpp"
-#include "base/keepbest.hpp"
 #include "base/transform.hpp"
 #include "cluster/stream.hpp"
 #include "meta/candidatewriter.hpp"
 #include "tensordec/decodedmark.hpp"
+#include "tensordec/framedecoder.hpp"
 #include "tensordec/settings.hpp"
 #include "tensordec/stats.hpp"
-#include "tensordec/tensordecoder.hpp"
 
 GST_DEBUG_CATEGORY_STATIC(crowd_tensor_dec_debug);
 #define GST_CAT_DEFAULT crowd_tensor_dec_debug
 
 using crowd::CandidateWriter;
+using crowd::DecodedFrame;
 using crowd::DeviceOutcome;
-using crowd::DeviceReport;
 using crowd::NmsStream;
 using crowd::TensorDecSettings;
 using crowd::TensorDecStats;
@@ -102,14 +100,11 @@ namespace {
 
 /// Lives from start to stop.
 struct State {
-  State(GstBaseTransform* element, crowd::TensorFinder tensor_finder, crowd::Labels names)
-      : finder(std::move(tensor_finder)), labels(std::move(names)), writer(GST_BASE_TRANSFORM_SRC_PAD(element)) {}
+  State(GstBaseTransform* element, crowd::TensorFinder finder, crowd::Labels names)
+      : frames(GST_BASE_TRANSFORM_SRC_PAD(element), std::move(finder)), labels(std::move(names)) {}
 
-  crowd::TensorFinder finder;
-  crowd::Labels labels;  ///< of the label file; empty: those of the description
-  crowd::TensorDecoder decoder;
-  CandidateWriter writer;
-  std::vector<crowd::tensors::RawBox> boxes;
+  crowd::FrameDecoder frames;
+  crowd::Labels labels;        ///< of the label file; empty: those of the description
   GstBuffer* input = nullptr;  ///< that the frame is made of: a copy may lack the tensors
   struct Warnings {
     crowd::RunWarning failure, ambiguous, replaced;
@@ -122,85 +117,12 @@ crowd::StreamParts stream_parts() {
   return parts;
 }
 
-void fill(const GstCrowdBoxesMap& to, const std::vector<crowd::tensors::RawBox>& boxes, std::size_t n) {
-  for (std::size_t i = 0; i < n; i++) {
-    to.boxes[i] = {boxes[i].x1, boxes[i].y1, boxes[i].x2, boxes[i].y2};
-    to.scores[i] = boxes[i].score;
-    to.classes[i] = static_cast<gint32>(boxes[i].class_id);
-  }
-}
-
-/// Whether the frame's boxes are those of GStreamer's decoder, also as to what they suppress.
-bool is_stock(const State& state, const TensorDecSettings& settings) {
-  return settings.compatibility == crowd::Compatibility::stock && state.decoder.has_stock_rule();
-}
-
 /// Leaves all candidates as they are.
 crowd::NmsSettings without_suppression(crowd::NmsSettings settings) {
   settings.params.overlap_threshold = 1;
   settings.params.comparator = CROWD_NMS_GREATER;
   settings.clip = false;
   return settings;
-}
-
-/// What became of a frame's tensors.
-struct Decoded {
-  DeviceReport report{};
-  std::optional<CandidateWriter::Written> candidates{};  ///< none of a frame without tensors; without memory: none left
-};
-
-Decoded dropped(std::string problem) {
-  return {.report = {DeviceOutcome::dropped, std::move(problem)}};
-}
-
-Decoded decode_on_device(State& state, const TensorDecSettings& settings) {
-  Decoded decoded;
-  CandidateWriter::Written candidates{.memory = nullptr, .capacity = settings.nms.max_candidates};
-  decoded.report = state.decoder.decode_on_device(
-      state.finder.found(), {settings.class_threshold, settings.box_threshold, candidates.capacity}, candidates.memory);
-  if (decoded.report.outcome == DeviceOutcome::done)
-    decoded.candidates = std::move(candidates);
-  return decoded;
-}
-
-Decoded decode_on_host(State& state, const TensorDecSettings& settings, bool as_stock) {
-  state.boxes.clear();
-  const crowd::FrameTensors& found = state.finder.found();
-  const std::string problem =
-      as_stock ? state.decoder.select(found,
-                                      {.score_threshold = settings.class_threshold,
-                                       .iou_threshold = static_cast<float>(settings.nms.params.overlap_threshold),
-                                       .max_detections = settings.nms.max_detections},
-                                      state.boxes)
-               : state.decoder.decode(found,
-                                      {.score_threshold = settings.class_threshold,
-                                       .classes = {},
-                                       .objectness_threshold = settings.box_threshold},
-                                      state.boxes);
-  if (!problem.empty())
-    return dropped(problem);
-  const std::size_t n = state.boxes.size();
-  crowd::keep_best(state.boxes, settings.nms.max_candidates);
-  return {.candidates = state.writer.write(
-              nullptr, n, [&state](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, state.boxes, n); },
-              settings.nms.max_candidates)};
-}
-
-Decoded decode(State& state, GstBuffer* frame, const TensorDecSettings& settings, const NmsStream& stream) {
-  std::string problem;
-  if (!state.finder.find(state.input, problem))
-    return dropped(problem);
-  const crowd::FrameTensors& tensors = state.finder.found();
-  if (!tensors.network)
-    return {};
-  if (const std::string other = crowd::decoder_of(frame, tensors.tensors.front()->data); !other.empty())
-    return dropped(other + " has decoded them already, and each object would be found twice: remove one of the two");
-  if (problem = state.decoder.prepare(tensors, stream.frame_size()); !problem.empty())
-    return dropped(problem);
-  const bool as_stock = is_stock(state, settings);
-  return !as_stock && stream.reads_device() && state.decoder.can_decode_on_device(tensors)
-             ? decode_on_device(state, settings)
-             : decode_on_host(state, settings, as_stock);
 }
 
 }  // namespace
@@ -305,7 +227,7 @@ static GstFlowReturn gst_crowd_tensor_dec_prepare_output_buffer(GstBaseTransform
   return GST_BASE_TRANSFORM_CLASS(gst_crowd_tensor_dec_parent_class)->prepare_output_buffer(transform, input, output);
 }
 
-static void gst_crowd_tensor_dec_count(GstCrowdTensorDec* self, const Decoded& decoded, gint64 begin) {
+static void gst_crowd_tensor_dec_count(GstCrowdTensorDec* self, const DecodedFrame& decoded, gint64 begin) {
   GST_OBJECT_LOCK(self);
   TensorDecStats& stats = self->impl->stats;
   stats.frames++;
@@ -327,7 +249,7 @@ static GstFlowReturn gst_crowd_tensor_dec_cluster(GstCrowdTensorDec* self, GstBu
                       ("There is no memory for the candidates of a frame. Lower max-candidates."), (nullptr));
     return GST_FLOW_ERROR;
   }
-  const crowd::FrameTensors& tensors = state.finder.found();
+  const crowd::FrameTensors& tensors = state.frames.found();
   GPtrArray* labels = state.labels->len > 0 ? state.labels.get() : tensors.network->labels.get();
   if (crowd::remove_candidates(buffer))
     crowd::warn_of_replaced(self, state.warnings.replaced);
@@ -345,13 +267,14 @@ static GstFlowReturn gst_crowd_tensor_dec_transform_ip(GstBaseTransform* transfo
   State& state = *self->impl->state;
   const TensorDecSettings settings = Base::copy_settings(self);
   const gint64 begin = g_get_monotonic_time();
-  const Decoded decoded = decode(state, buffer, settings, self->impl->stream);
+  const DecodedFrame decoded = state.frames.decode(buffer, state.input, settings, self->impl->stream);
   gst_crowd_tensor_dec_count(self, decoded, begin);
-  if (state.finder.found().ambiguous)
+  if (state.frames.found().ambiguous)
     state.warnings.ambiguous.post(self, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                                  "Frames carry tensors of more than one network, of which %s is decoded. Set "
-                                  "model-info to the one that is meant, and add a crowdtensordec for each other.",
-                                  state.finder.found().network->name.c_str());
+                                  "Frames carry tensors of more than one network, or of several runs of one. Only the "
+                                  "first, of %s, are decoded. Set model-info to the network that is meant, and add a "
+                                  "crowdtensordec for each other one.",
+                                  state.frames.found().network->name.c_str());
   if (crowd::is_fatal(decoded.report.outcome))
     return crowd::fail_for_gpu(transform, decoded.report.outcome, decoded.report.problem.c_str());
   if (decoded.report.outcome != DeviceOutcome::done)
@@ -361,8 +284,9 @@ static GstFlowReturn gst_crowd_tensor_dec_transform_ip(GstBaseTransform* transfo
                                 decoded.report.problem.c_str());
   if (!decoded.candidates)
     return GST_FLOW_OK;
-  return gst_crowd_tensor_dec_cluster(self, buffer, *decoded.candidates,
-                                      is_stock(state, settings) ? without_suppression(settings.nms) : settings.nms);
+  return gst_crowd_tensor_dec_cluster(
+      self, buffer, *decoded.candidates,
+      state.frames.is_stock(settings) ? without_suppression(settings.nms) : settings.nms);
 }
 
 static gboolean gst_crowd_tensor_dec_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {

@@ -217,6 +217,15 @@ TEST(crowdtensordec, with_a_description_shapes_stand_for_ids) {
   }
 }
 
+TEST(crowdtensordec, shapes_stand_for_ids_beside_what_is_no_output_for_one_picture) {
+  TensorDecHarness dec("meta-output=boxes model-info=yolo-v8", 640, 640);
+  TensorParts tensor = yolo_tensor(piles, 2);
+  tensor.id = "";
+  const TensorParts prototypes{.id = "prototypes", .dims = {4, 3}, .bytes = bytes_of(std::vector<float>(12))};
+  EXPECT_THAT(scores_of(survivors_of(dec.pass({prototypes, tensor}).get())), ElementsAre(.9f, .6f));
+  EXPECT_THAT(take_warnings(dec.bus()), IsEmpty());
+}
+
 TEST(crowdtensordec, tensors_are_known_by_id_or_by_name) {
   const Network network = make_network("ssd-boxes");
   const Answer answer = make_answer(network, 1, 3);

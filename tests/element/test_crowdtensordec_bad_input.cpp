@@ -236,7 +236,8 @@ TEST(crowdtensordec_bad_input, of_two_networks_one_is_decoded) {
   const TensorParts other = zeros("yolo-v5-out", {1, 100, 6});
   for (int i = 0; i < 2; i++)
     EXPECT_THAT(survivors_of(dec.pass({other, yolo_tensor(one)}).get()), IsEmpty());
-  EXPECT_THAT(take_warnings(dec.bus()), ElementsAre(AllOf(HasSubstr("yolo-v5 is decoded"), HasSubstr("model-info"))));
+  EXPECT_THAT(take_warnings(dec.bus()),
+              ElementsAre(AllOf(HasSubstr("first, of yolo-v5, are decoded"), HasSubstr("model-info"))));
 }
 
 TEST(crowdtensordec_bad_input, of_too_many_candidates_the_best_are_clustered) {
