@@ -25,6 +25,37 @@ bool find_function(void* library, const char* symbol, Function& function, std::s
   return function != nullptr;
 }
 
+bool find_functions_of_streams(void* library, CudaDriver& driver, std::string& problem) {
+  return find_function(library, CROWD_SYMBOL(cuGetErrorName), driver.get_error_name, problem) &&
+         find_function(library, CROWD_SYMBOL(cuDevicePrimaryCtxRetain), driver.retain_primary, problem) &&
+         find_function(library, CROWD_SYMBOL(cuDevicePrimaryCtxRelease), driver.release_primary, problem) &&
+         find_function(library, CROWD_SYMBOL(cuCtxGetCurrent), driver.get_current, problem) &&
+         find_function(library, CROWD_SYMBOL(cuCtxPushCurrent), driver.push, problem) &&
+         find_function(library, CROWD_SYMBOL(cuCtxPopCurrent), driver.pop, problem) &&
+         find_function(library, CROWD_SYMBOL(cuStreamCreate), driver.create_stream, problem) &&
+         find_function(library, CROWD_SYMBOL(cuStreamDestroy), driver.destroy_stream, problem) &&
+         find_function(library, CROWD_SYMBOL(cuStreamSynchronize), driver.synchronize, problem) &&
+         find_function(library, CROWD_SYMBOL(cuStreamWaitEvent), driver.wait_event, problem) &&
+         find_function(library, CROWD_SYMBOL(cuEventCreate), driver.create_event, problem) &&
+         find_function(library, CROWD_SYMBOL(cuEventRecord), driver.record_event, problem) &&
+         find_function(library, CROWD_SYMBOL(cuEventDestroy), driver.destroy_event, problem) &&
+         find_function(library, CROWD_SYMBOL(cuMemAlloc), driver.allocate, problem) &&
+         find_function(library, CROWD_SYMBOL(cuMemFree), driver.free, problem) &&
+         find_function(library, CROWD_SYMBOL(cuPointerGetAttribute), driver.get_pointer_attribute, problem);
+}
+
+bool find_functions_of_graphs(void* library, CudaDriver& driver, std::string& problem) {
+  return find_function(library, CROWD_SYMBOL(cuStreamBeginCapture), driver.begin_capture, problem) &&
+         find_function(library, CROWD_SYMBOL(cuStreamEndCapture), driver.end_capture, problem) &&
+         find_function(library, CROWD_SYMBOL(cuGraphGetNodes), driver.get_nodes, problem) &&
+         find_function(library, CROWD_SYMBOL(cuGraphNodeGetType), driver.get_node_type, problem) &&
+         find_function(library, CROWD_SYMBOL(cuGraphMemcpyNodeGetParams), driver.get_memcpy_params, problem) &&
+         find_function(library, CROWD_SYMBOL(cuGraphInstantiateWithFlags), driver.instantiate, problem) &&
+         find_function(library, CROWD_SYMBOL(cuGraphLaunch), driver.launch_graph, problem) &&
+         find_function(library, CROWD_SYMBOL(cuGraphDestroy), driver.destroy_graph, problem) &&
+         find_function(library, CROWD_SYMBOL(cuGraphExecDestroy), driver.destroy_executable, problem);
+}
+
 std::optional<CudaDriver> load_driver(std::string& problem) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -32,22 +63,7 @@ std::optional<CudaDriver> load_driver(std::string& problem) {
     return std::nullopt;
   }
   CudaDriver driver{};
-  const bool found = find_function(library, CROWD_SYMBOL(cuGetErrorName), driver.get_error_name, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuDevicePrimaryCtxRetain), driver.retain_primary, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuDevicePrimaryCtxRelease), driver.release_primary, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuCtxGetCurrent), driver.get_current, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuCtxPushCurrent), driver.push, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuCtxPopCurrent), driver.pop, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuStreamCreate), driver.create_stream, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuStreamDestroy), driver.destroy_stream, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuStreamSynchronize), driver.synchronize, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuStreamWaitEvent), driver.wait_event, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuEventCreate), driver.create_event, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuEventRecord), driver.record_event, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuEventDestroy), driver.destroy_event, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuMemAlloc), driver.allocate, problem) &&
-                     find_function(library, CROWD_SYMBOL(cuMemFree), driver.free, problem);
-  if (!found)
+  if (!find_functions_of_streams(library, driver, problem) || !find_functions_of_graphs(library, driver, problem))
     return std::nullopt;
   return driver;
 }

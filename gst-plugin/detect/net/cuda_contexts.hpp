@@ -33,6 +33,16 @@ struct CudaDriver {
   decltype(&cuEventDestroy) destroy_event;
   decltype(&cuMemAlloc) allocate;
   decltype(&cuMemFree) free;
+  decltype(&cuPointerGetAttribute) get_pointer_attribute;
+  decltype(&cuStreamBeginCapture) begin_capture;
+  decltype(&cuStreamEndCapture) end_capture;
+  decltype(&cuGraphGetNodes) get_nodes;
+  decltype(&cuGraphNodeGetType) get_node_type;
+  decltype(&cuGraphMemcpyNodeGetParams) get_memcpy_params;
+  decltype(&cuGraphInstantiateWithFlags) instantiate;
+  decltype(&cuGraphLaunch) launch_graph;
+  decltype(&cuGraphDestroy) destroy_graph;
+  decltype(&cuGraphExecDestroy) destroy_executable;
 
   /// Null with the reason where there is no driver.
   static const CudaDriver* find(std::string& problem);

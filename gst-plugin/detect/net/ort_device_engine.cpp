@@ -3,7 +3,8 @@
 //
 // ONNX Runtime works in the device's primary context, on a stream that we give it, and does not wait: our stream waits
 // for the caller's before the run, and the caller's for ours after it. Input and outputs are memory of the primary
-// context, which kernels of other contexts on the same device reach. All that is allocated is so in prepare().
+// context, which kernels of other contexts on the same device reach. All that is allocated is so in prepare(). There
+// the run is recorded as a graph, too, where it can be.
 
 #include "detect/net/ort_device_engine.hpp"
 
@@ -13,6 +14,7 @@
 
 #include "detect/net/cuda_contexts.hpp"
 #include "detect/net/ort_model.hpp"
+#include "detect/net/streamgraph.hpp"
 
 namespace crowd::net {
 
@@ -72,6 +74,8 @@ class OrtDeviceEngine final : public DeviceEngine {
   DeviceReport find_outputs(const Dims& part);
   void bind(const Dims& part, std::size_t parts);
   void run();
+  DeviceReport start();
+  DeviceReport warm_up();
   DeviceReport prepare_with(Dims part, int batch);
   DeviceReport prepare_for(int batch, int width, int height);
   Ort::Value tensor_at(std::byte* data, const Dims& dims, tensors::Type type) const;
@@ -88,6 +92,7 @@ class OrtDeviceEngine final : public DeviceEngine {
   ContextMemory input_;
   std::vector<ContextMemory> outputs_;
   std::vector<Ort::IoBinding> bindings_;  ///< one for each part of the batch that the model takes at once
+  StreamGraph graph_;                     ///< of run(), if it can be recorded
 };
 
 // ONNX Runtime sets the device of the thread, and with it the context: its calls are made in the primary context.
@@ -100,6 +105,7 @@ OrtDeviceEngine::~OrtDeviceEngine() {
 void OrtDeviceEngine::release() {
   const CurrentContext current(stream_->driver(), stream_->context());
   (void)stream_->wait();
+  graph_.release();
   bindings_.clear();
   outputs_.clear();
   input_.release();
@@ -173,6 +179,24 @@ void OrtDeviceEngine::run() {
     model_->session().Run(options_, binding);
 }
 
+DeviceReport OrtDeviceEngine::start() {
+  if (graph_.recorded())
+    return graph_.launch();
+  run();
+  return {};
+}
+
+/// The last run is one as enqueue() makes it.
+DeviceReport OrtDeviceEngine::warm_up() {
+  for (int i = 0; i < warm_up_runs; i++)
+    run();
+  if (DeviceReport report = stream_->wait(); report.outcome != DeviceOutcome::done)
+    return report;
+  (void)graph_.record(*stream_, [this] { run(); });
+  const DeviceReport report = start();
+  return report.outcome == DeviceOutcome::done ? stream_->wait() : report;
+}
+
 /// Allocates and warms up, in the primary context.
 DeviceReport OrtDeviceEngine::prepare_with(Dims part, int batch) {
   const auto parts = static_cast<std::size_t>((batch + part[0] - 1) / part[0]);
@@ -181,9 +205,7 @@ DeviceReport OrtDeviceEngine::prepare_with(Dims part, int batch) {
     if (report.outcome != DeviceOutcome::done)
       return report;
     bind(part, parts);
-    for (int i = 0; i < warm_up_runs; i++)
-      run();
-    if (report = stream_->wait(); report.outcome != DeviceOutcome::done)
+    if (report = warm_up(); report.outcome != DeviceOutcome::done)
       return report;
   } catch (const std::exception& error) {
     return report_of(error);
@@ -236,7 +258,7 @@ DeviceReport OrtDeviceEngine::enqueue(CUstream_st* stream, std::vector<Tensor>& 
     return report;
   try {
     const CurrentContext current(stream_->driver(), stream_->context());
-    run();
+    report = start();
   } catch (const std::exception& error) {
     report = report_of(error);
   }

@@ -10,11 +10,14 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <stdexcept>
 #include <thread>
 
 #include "copy.hpp"
 #include "detect/net/cuda_contexts.hpp"
 #include "detect/net/engine.hpp"
+#include "detect/net/streamgraph.hpp"
 #include "engine_runs.hpp"
 #include "small_models.hpp"
 #include "temporary_file.hpp"
@@ -217,6 +220,66 @@ TEST_P(OrtDevice, ServesCallersThatChangeTheirContext) {
   engine.reset();  // before the context of its last caller goes
 }
 
+/// A stream of the primary context, and floats there.
+class Graphs : public testing::Test {
+ protected:
+  void SetUp() override {
+    stream_ = crowd::net::PrimaryStream::make(device, problem_);
+    ASSERT_TRUE(stream_) << problem_;
+  }
+
+  bool records(const std::function<void()>& work) {
+    return graph_.record(*stream_, work);
+  }
+  cudaStream_t stream() const {
+    return stream_->stream();
+  }
+
+  const Context context_{true};
+  const CurrentContext current_{*context_.driver, context_.context};
+  std::string problem_;
+  std::unique_ptr<crowd::net::PrimaryStream> stream_;
+  crowd::net::StreamGraph graph_;
+};
+
+TEST_F(Graphs, run_again_what_was_recorded) {
+  const std::vector<float> first = noise(1000, -1, 1), second = noise(1000, 1, 2);
+  Memory from(1000), between(1000), to(1000);
+  from.upload(first, stream());
+  to.upload(first, stream());
+  ASSERT_TRUE(records([&] {
+    ASSERT_EQ(crowd::test::copy_by_kernel(between.data, from.data, 1000, stream()), cudaSuccess);
+    ASSERT_EQ(cudaMemcpyAsync(to.data, between.data, 4000, cudaMemcpyDeviceToDevice, stream()), cudaSuccess);
+  }));
+  from.upload(second, stream());
+  EXPECT_EQ(to.download(stream()), first) << "it ran while it was recorded";
+  expect_done(graph_.launch());
+  EXPECT_EQ(to.download(stream()), second);
+  graph_.release();
+}
+
+TEST_F(Graphs, refuse_what_takes_memory_of_the_host_waits_or_fails) {
+  Memory memory(1000);
+  std::vector<float> host(1000);
+  EXPECT_FALSE(
+      records([&] { (void)cudaMemcpyAsync(host.data(), memory.data, 4000, cudaMemcpyDeviceToHost, stream()); }));
+  EXPECT_FALSE(records([&] { (void)cudaStreamSynchronize(stream()); }));
+  EXPECT_FALSE(
+      records([&] { (void)cudaMemcpyAsync(memory.data, host.data(), 4000, cudaMemcpyHostToDevice, stream()); }));
+  EXPECT_FALSE(records([&] { (void)cudaMemcpyAsync(memory.data, host.data(), 4000, cudaMemcpyDefault, stream()); }));
+  EXPECT_FALSE(records([&] {
+    (void)cudaLaunchHostFunc(
+        stream(), [](void*) {}, nullptr);
+  }));
+  EXPECT_FALSE(records([] { throw std::runtime_error("no"); }));
+  (void)cudaGetLastError();
+  memory.upload(host, stream());
+  EXPECT_EQ(memory.download(stream()), host) << "the stream works as before";
+  EXPECT_TRUE(
+      records([&] { (void)cudaMemcpyAsync(memory.data, memory.data + 500, 2000, cudaMemcpyDefault, stream()); }));
+  graph_.release();
+}
+
 TEST_P(OrtDevice, RefusesModelsThatTakeMoreThanTheyMay) {
   const TemporaryFile file(crowd::test::small_onnx({.batch = 0}), ".onnx");
   const auto engine = make(file.path, 1 << 20);
@@ -246,6 +309,18 @@ struct RealModel {
   float low, high;
 };
 
+/// Milliseconds a run, of 50 back to back.
+double time_on_device(DeviceEngine& engine, cudaStream_t stream) {
+  constexpr int runs = 50;
+  std::vector<Tensor> outputs;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < runs; i++)
+    expect_done(engine.enqueue(stream, outputs));
+  EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
+  return time.count() / runs;
+}
+
 void compare_with_host(const RealModel& real) {
   const std::string path = printed_by(real.script);
   if (path.empty())
@@ -274,7 +349,8 @@ void compare_with_host(const RealModel& real) {
     results = run(*engine, input, stream);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
   ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
-  std::printf("%s: %.2f ms a batch of 9, with copies to and from the host\n", real.name, time.count() / runs);
+  std::printf("%s: %.2f ms a batch of 9, with copies to and from the host; %.2f ms without\n", real.name,
+              time.count() / runs, time_on_device(*engine, stream));
   EXPECT_EQ(before, after) << "device memory was allocated after prepare()";
   ASSERT_EQ(results.size(), expected.size());
   for (std::size_t i = 0; i < results.size(); i++) {
