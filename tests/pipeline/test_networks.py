@@ -138,6 +138,19 @@ class Networks(unittest.TestCase):
         theirs = reference.onnxruntime_persons(self.onnxruntime(), model, self.persons())
         self.compare(candidates(PERSON_NET, "person-net", .001, self.persons()), theirs, .001, 300)
 
+    def test_persons_in_float16_are_those_in_float32(self):
+        """Logits within 0.1, which is a score within 0.025, and boxes within 1 % of an anchor's size."""
+        onnxruntime = self.onnxruntime()
+        picture = cv2.resize(FILM[0], (300, 300))[:, :, ::-1].transpose(2, 0, 1)[None] / np.float32(127.5) - 1
+        answers = []
+        for arguments, kind in ((), np.float32), (("--half",), np.float16):
+            session = onnxruntime.InferenceSession(fetched("convert-model", *arguments, "person-net"))
+            answers.append(session.run(["box_encodings", "class_predictions"], {"image_tensor": picture.astype(kind)}))
+            self.assertEqual(answers[-1][0].dtype, kind)
+        (boxes, logits), (half_boxes, half_logits) = answers
+        self.assertLess(np.abs(logits - half_logits).max(), .1)
+        self.assertLess(np.abs(boxes - half_boxes).max() / 10, .01)  # encodings are tenths of an anchor's size
+
     def test_faces_against_onnxruntime(self):
         theirs = reference.onnxruntime_faces(self.onnxruntime(), FACE_NET, self.faces())
         self.compare(candidates(FACE_NET, "face-net", .03, self.faces()), theirs, .03, 50)
