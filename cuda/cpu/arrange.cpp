@@ -5,11 +5,10 @@
 #include "core/carver.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <limits>
 
 #include "core/order.hpp"
+#include "cpu/place.hpp"
 #include "cpu/sort.hpp"
 #include "cpu/tuning.hpp"
 
@@ -50,73 +49,10 @@ void rank(const Frame& frame, const Scratch& scratch, std::uint32_t count, std::
     ranked[r] = static_cast<std::uint32_t>(sorted[r]);
 }
 
-// A range that most centres lie in, cut into 2^bits parts.
-class Axis {
- public:
-  Axis(std::span<float> samples, std::uint32_t bits) : last_(static_cast<float>((1u << bits) - 1)) {
-    std::sort(samples.begin(), samples.end());
-    const float low = samples[samples.size() / 16];
-    const float high = samples[samples.size() - 1 - samples.size() / 16];
-    const float margin = 0.125f * (high - low);
-    low_ = low - margin;
-    const float range = high - low + 2 * margin;
-    scale_ = range > 0 ? (last_ + 1) / range : 0;
-  }
-
-  // Coordinates outside the range go to an end; so does NaN, from infinity times 0.
-  std::uint32_t part(float centre) const {
-    const float part = (centre - low_) * scale_;
-    return part > 0 ? static_cast<std::uint32_t>(part < last_ ? part : last_) : 0;
-  }
-
- private:
-  float low_;
-  float scale_;
-  float last_;
-};
-
-float centre_x(const CrowdNmsBox& box) {
-  return 0.5f * box.x1 + 0.5f * box.x2;
-}
-
-float centre_y(const CrowdNmsBox& box) {
-  return 0.5f * box.y1 + 0.5f * box.y2;
-}
-
-// abc... becomes a0b0c0...
-std::uint32_t spread(std::uint32_t bits) {
-  bits = (bits | bits << 8) & 0x00ff00ff;
-  bits = (bits | bits << 4) & 0x0f0f0f0f;
-  bits = (bits | bits << 2) & 0x33333333;
-  return (bits | bits << 1) & 0x55555555;
-}
-
-// Orders candidates along a Z-curve, so that neighbours share leaves: slots in Scratch::index, and their inverse in
-// Scratch::of.
-void order_by_place(const Frame& frame, const Scratch& scratch, std::uint32_t count) {
-  const std::uint32_t* const valid = scratch.by_rank;
-  const std::uint32_t bits = std::clamp<std::uint32_t>(std::bit_width(count) / 2, 2, 11);
-  std::array<float, tuning::centre_samples> xs;
-  std::array<float, tuning::centre_samples> ys;
-  const std::size_t samples = std::min<std::size_t>(xs.size(), count);
-  for (std::size_t s = 0; s < samples; ++s) {
-    const CrowdNmsBox& box = frame.boxes[valid[s * count / samples]];
-    xs[s] = centre_x(box);
-    ys[s] = centre_y(box);
-  }
-  const Axis across({xs.data(), samples}, bits);
-  const Axis down({ys.data(), samples}, bits);
-  for (std::uint32_t k = 0; k < count; ++k) {
-    const CrowdNmsBox& box = frame.boxes[valid[k]];
-    const std::uint32_t cell = spread(across.part(centre_x(box))) | spread(down.part(centre_y(box))) << 1;
-    scratch.keys[k] = std::uint64_t{cell} << 32 | valid[k];
-  }
-  const std::uint64_t* const sorted = sort(scratch.keys, scratch.spare, count, 2 * bits);
-  for (std::uint32_t slot = 0; slot < count; ++slot) {
-    const auto i = static_cast<std::uint32_t>(sorted[slot]);
-    scratch.index[slot] = i;
-    scratch.of[i] = slot;
-  }
+float min_iou_of(const OverlapRule& rule) {
+  constexpr float least = 1e-30f;  // smaller ones are not exact enough
+  const float iou = min_iou(Metrics{}, rule.metric, rule.threshold);
+  return iou >= least ? iou : 0;
 }
 
 // Bounds that intersect no box.
@@ -125,17 +61,20 @@ void clear(Node& node, std::uint32_t child) {
   node.x2[child] = node.y2[child] = -inf;
 }
 
-void fill_leaves(const Frame& frame, const Scratch& scratch, std::uint32_t count, float offset) {
+// In a tree a box that overlaps none becomes one that reaches none and widens no bounds.
+void fill_leaves(const Frame& frame, const Scratch& scratch, std::uint32_t count, const OverlapRule& rule, bool tree) {
+  constexpr CrowdNmsBox nowhere = {inf, inf, -inf, -inf};
   for (std::uint32_t slot = 0; slot < count; ++slot) {
     const std::uint32_t i = scratch.index[slot];
-    const CrowdNmsBox box = frame.boxes[i];
+    const float size = area(frame.boxes[i], rule.offset);
+    const CrowdNmsBox box = tree && overlaps_none(rule, size) ? nowhere : frame.boxes[i];
     Leaf& leaf = scratch.space.leaves[slot / width];
     const std::uint32_t lane = slot % width;
     leaf.x1[lane] = box.x1;
     leaf.y1[lane] = box.y1;
     leaf.x2[lane] = box.x2;
     leaf.y2[lane] = box.y2;
-    leaf.area[lane] = area(box, offset);
+    leaf.area[lane] = size;
     leaf.label[lane] = frame.classes ? frame.classes[i] : 0;
   }
   for (std::uint32_t slot = count; slot % width; ++slot) {
@@ -177,6 +116,46 @@ void fill_level(const Level& level, const Boxes* below, std::uint32_t count, std
     clear(level.nodes[c / width], c % width);
 }
 
+// Widths and heights of leaves, as finite numbers.
+struct Extents {
+  float widths[width], heights[width];
+};
+
+Extents extents(const Leaf& leaf, std::uint32_t count, float offset) {
+  constexpr float max_float = std::numeric_limits<float>::max();
+  Extents result;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    result.widths[i] = std::clamp(leaf.x2[i] - leaf.x1[i] + offset, -max_float, max_float);
+    result.heights[i] = std::clamp(leaf.y2[i] - leaf.y1[i] + offset, -max_float, max_float);
+  }
+  return result;
+}
+
+void set_kind(Kinds& kinds, std::uint32_t child, const Leaf& leaf, std::uint32_t count, float offset) {
+  const auto [widths, heights] = extents(leaf, count, offset);
+  kinds.width_min[child] = min_of(widths, count);
+  kinds.width_max[child] = max_of(widths, count);
+  kinds.height_min[child] = min_of(heights, count);
+  kinds.height_max[child] = max_of(heights, count);
+  kinds.label_min[child] = *std::min_element(leaf.label, leaf.label + count);
+  kinds.label_max[child] = *std::max_element(leaf.label, leaf.label + count);
+}
+
+void set_kind(Kinds& kinds, std::uint32_t child, const Kinds& below, std::uint32_t count, float) {
+  kinds.width_min[child] = min_of(below.width_min, count);
+  kinds.width_max[child] = max_of(below.width_max, count);
+  kinds.height_min[child] = min_of(below.height_min, count);
+  kinds.height_max[child] = max_of(below.height_max, count);
+  kinds.label_min[child] = *std::min_element(below.label_min, below.label_min + count);
+  kinds.label_max[child] = *std::max_element(below.label_max, below.label_max + count);
+}
+
+template <typename Below>
+void fill_kinds(const Level& level, const Below* below, std::uint32_t count, std::uint32_t last, float offset) {
+  for (std::uint32_t c = 0; c < count; ++c)
+    set_kind(level.kinds[c / width], c % width, below[c], c + 1 < count ? width : last, offset);
+}
+
 void fill_tree(Space& space, std::uint32_t count) {
   std::uint32_t below = space.leaf_count;
   std::uint32_t last = (count - 1) % width + 1;
@@ -192,10 +171,42 @@ void fill_tree(Space& space, std::uint32_t count) {
   }
 }
 
+// Of a filled tree.
+void fill_all_kinds(const Space& space, std::uint32_t count, float offset) {
+  std::uint32_t below = space.leaf_count;
+  std::uint32_t last = (count - 1) % width + 1;
+  for (std::uint32_t l = 0; l < space.levels; ++l) {
+    if (l)
+      fill_kinds(space.level[l], space.level[l - 1].kinds, below, last, offset);
+    else
+      fill_kinds(space.level[l], space.leaves, below, last, offset);
+    last = (below - 1) % width + 1;
+    below = space.level[l].count;
+  }
+}
+
 void set_remaining(Bits* remaining, std::uint32_t children) {
   std::fill_n(remaining, children / width, static_cast<Bits>(-1));
   if (children % width)
     remaining[children / width] = static_cast<Bits>((1u << children % width) - 1);
+}
+
+}  // namespace
+
+namespace {
+
+// In the memory of the keys: when a tree is filled, there is nothing left to sort.
+void carve_kinds(Scratch& scratch, std::uint32_t capacity) {
+  static_assert(sizeof(Kinds) * 2 <= sizeof(std::uint64_t) * width * width,
+                "a level takes at most an eighth of that below");
+  static_assert(alignof(Kinds) <= workspace_alignment && tuning::flat_max >= 2 * width * width);
+  auto* kinds = reinterpret_cast<Kinds*>(scratch.keys);
+  std::uint32_t below = up(capacity);
+  for (std::uint32_t l = 0; below > 1; ++l) {
+    below = up(below);
+    scratch.space.level[l].kinds = kinds;
+    kinds += scratch.keys ? below : 0;
+  }
 }
 
 }  // namespace
@@ -220,11 +231,13 @@ Scratch carve(void* workspace, std::uint32_t capacity, std::size_t& bytes) {
     s.space.level[l].remaining = carver.take<Bits>(below);
   }
   bytes = carver.bytes();
+  if (capacity > tuning::flat_max)
+    carve_kinds(s, capacity);
   return s;
 }
 
 Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* representatives,
-             Outcome& outcome) {
+             Order order, Outcome& outcome) {
   if (representatives)
     std::fill_n(representatives, frame.size(), CROWD_NMS_REJECTED);
   const OverlapRule rule = overlap_rule(params);
@@ -233,7 +246,10 @@ Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& sc
   const bool reaches_all = rule.or_equal && rule.threshold <= 0;
   const bool tree = count > tuning::flat_max && !reaches_all;
   if (tree) {
-    order_by_place(frame, scratch, count);
+    if (order == Order::place)
+      order_by_place(frame, scratch, count);
+    else
+      order_by_kind(frame, scratch, count, rule);
     rank(frame, scratch, count, scratch.by_rank);
     for (std::uint32_t r = 0; r < count; ++r)
       scratch.by_rank[r] = scratch.of[scratch.by_rank[r]];
@@ -246,15 +262,22 @@ Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& sc
       .index = scratch.index,
       .count = count,
       .rule = rule,
+      .min_iou = min_iou_of(rule),
+      .max_steps =
+          tree && order == Order::place ? tuning::max_steps * count : std::numeric_limits<std::uint64_t>::max(),
       .all_suppress = false,
       .survivors = scratch.survivors,
       .representatives = representatives,
   };
   task.space.leaf_count = up(count);
   task.space.levels = 0;
-  fill_leaves(frame, scratch, count, rule.offset);
+  fill_leaves(frame, scratch, count, rule, tree);
   if (tree)
     fill_tree(task.space, count);
+  if (tree && order == Order::kind)
+    fill_all_kinds(task.space, count, rule.offset);
+  for (std::uint32_t l = 0; order != Order::kind && l < task.space.levels; ++l)
+    task.space.level[l].kinds = nullptr;
   restore_all(task);
   return task;
 }

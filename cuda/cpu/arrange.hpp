@@ -9,11 +9,21 @@
 
 namespace crowd::cpu {
 
+/// How candidates lie in a tree, see place.hpp.
+enum class Order { place, kind };
+
 /// Counts the candidates that are not valid, ranks the others and lays them out in scratch.space: small frames, and
-/// rules under which disjoint boxes overlap, in rank order; others in a tree. `representatives`, if any, become
-/// CROWD_NMS_REJECTED.
+/// rules under which disjoint boxes overlap, in rank order; others in a tree, by place with a limit of steps.
+/// `representatives`, if any, become CROWD_NMS_REJECTED.
 Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* representatives,
-             Outcome& outcome);
+             Order order, Outcome& outcome);
+
+/// What `run` gives of a task, a Pass or its like with `whole`, in the first order that it ends in.
+template <typename Run>
+auto in_either_order(Run run) {
+  const auto result = run(Order::place);
+  return result.whole ? result : run(Order::kind);
+}
 
 /// Marks all candidates of the space as remaining.
 void restore_all(const Task& task);

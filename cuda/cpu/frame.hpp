@@ -29,7 +29,7 @@ struct Frame {
 
 /// The workspace of a call, used by its frames one after the other. Arrays are [capacity].
 struct Scratch {
-  std::uint64_t* keys;             ///< what is being sorted
+  std::uint64_t* keys;             ///< what is being sorted; later the space's kinds
   std::uint64_t* spare;            ///< where the sort moves it to
   std::uint32_t* survivors;        ///< in rank order
   std::uint32_t* representatives;  ///< used where the caller has no array for them
@@ -47,7 +47,15 @@ struct Outcome {
   std::uint32_t survivors = 0;
   std::uint32_t invalid = 0;
   std::uint32_t below_threshold = 0;
+  std::uint64_t steps = 0;  ///< of all passes
+  bool whole = true;        ///< of all passes
 };
+
+inline void add(Outcome& outcome, const Pass& pass) {
+  outcome.survivors = pass.survivors;
+  outcome.steps += pass.steps;
+  outcome.whole &= pass.whole;
+}
 
 /// What a method is to do. It fills Scratch::survivors and the representatives.
 struct Job {

@@ -9,11 +9,14 @@ namespace crowd {
 using namespace cpu;
 
 Outcome Greedy::on_cpu(const Job& job) {
-  Outcome outcome;
-  const Task task = arrange(job.params, job.frame, job.scratch, job.representatives, outcome);
-  outcome.survivors = kernels().suppress(task);
-  slots_to_indices(task, outcome.survivors);
-  return outcome;
+  return in_either_order([&job](Order order) {
+    Outcome outcome;
+    const Task task = arrange(job.params, job.frame, job.scratch, job.representatives, order, outcome);
+    add(outcome, kernels().suppress(task));
+    if (outcome.whole)
+      slots_to_indices(task, outcome.survivors);
+    return outcome;
+  });
 }
 
 }  // namespace crowd

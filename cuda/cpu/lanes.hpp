@@ -60,6 +60,16 @@ CROWD_INLINE unsigned same(const std::int32_t* from, std::int32_t value) {
       _mm256_cmpeq_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(from)), _mm256_set1_epi32(value));
   return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
 }
+CROWD_INLINE unsigned larger_than(const std::int32_t* from, std::int32_t value) {
+  const __m256i larger =
+      _mm256_cmpgt_epi32(_mm256_load_si256(reinterpret_cast<const __m256i*>(from)), _mm256_set1_epi32(value));
+  return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(larger)));
+}
+CROWD_INLINE unsigned smaller_than(const std::int32_t* from, std::int32_t value) {
+  const __m256i smaller =
+      _mm256_cmpgt_epi32(_mm256_set1_epi32(value), _mm256_load_si256(reinterpret_cast<const __m256i*>(from)));
+  return static_cast<unsigned>(_mm256_movemask_ps(_mm256_castsi256_ps(smaller)));
+}
 
 #elif defined(__SSE2__)
 
@@ -100,6 +110,15 @@ CROWD_INLINE unsigned same(const std::int32_t* from, std::int32_t value) {
   const __m128i equal = _mm_cmpeq_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(from)), _mm_set1_epi32(value));
   return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(equal)));
 }
+CROWD_INLINE unsigned larger_than(const std::int32_t* from, std::int32_t value) {
+  const __m128i larger = _mm_cmpgt_epi32(_mm_load_si128(reinterpret_cast<const __m128i*>(from)), _mm_set1_epi32(value));
+  return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(larger)));
+}
+CROWD_INLINE unsigned smaller_than(const std::int32_t* from, std::int32_t value) {
+  const __m128i smaller =
+      _mm_cmpgt_epi32(_mm_set1_epi32(value), _mm_load_si128(reinterpret_cast<const __m128i*>(from)));
+  return static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(smaller)));
+}
 
 #else
 
@@ -138,6 +157,12 @@ CROWD_INLINE unsigned greater_or_equal(Register a, Register b) {
 }
 CROWD_INLINE unsigned same(const std::int32_t* from, std::int32_t value) {
   return *from == value;
+}
+CROWD_INLINE unsigned larger_than(const std::int32_t* from, std::int32_t value) {
+  return *from > value;
+}
+CROWD_INLINE unsigned smaller_than(const std::int32_t* from, std::int32_t value) {
+  return *from < value;
 }
 
 #endif
@@ -198,6 +223,13 @@ CROWD_INLINE unsigned at_least(const Lanes& a, const Lanes& b) {
 }
 CROWD_INLINE unsigned equal(const std::int32_t* from, std::int32_t value) {
   return bits([&](unsigned i) { return same(from + i * register_lanes, value); });
+}
+// The lanes whose range from low to high has the value in it.
+CROWD_INLINE unsigned enclosing(const std::int32_t* low, const std::int32_t* high, std::int32_t value) {
+  const unsigned outside = bits([&](unsigned i) {
+    return larger_than(low + i * register_lanes, value) | smaller_than(high + i * register_lanes, value);
+  });
+  return ~outside;
 }
 
 }  // namespace

@@ -10,23 +10,33 @@ namespace crowd {
 
 using namespace cpu;
 
+namespace {
+
+// suppress() names the first candidate that suppresses another, which need not survive. Representatives are survivors:
+// they are looked for anew.
+void find_representatives(const Job& job, Task& task, Outcome& outcome) {
+  std::fill_n(job.representatives, job.frame.size(), CROWD_NMS_REJECTED);
+  for (std::uint32_t slot = 0; slot < task.count; ++slot)
+    job.representatives[task.index[slot]] = CROWD_NMS_NONE;
+  restore_all(task);
+  task.representatives = job.representatives;
+  add(outcome, kernels().find_representatives(task, outcome.survivors));
+}
+
+}  // namespace
+
 Outcome MapReduce::on_cpu(const Job& job) {
-  Outcome outcome;
-  Task task = arrange(job.params, job.frame, job.scratch, nullptr, outcome);
-  task.all_suppress = true;
-  outcome.survivors = kernels().suppress(task);
-  if (job.representatives) {
-    // suppress() names the first candidate that suppresses another, which need not survive. Representatives are
-    // survivors: look for them anew.
-    std::fill_n(job.representatives, job.frame.size(), CROWD_NMS_REJECTED);
-    for (std::uint32_t slot = 0; slot < task.count; ++slot)
-      job.representatives[task.index[slot]] = CROWD_NMS_NONE;
-    restore_all(task);
-    task.representatives = job.representatives;
-    kernels().find_representatives(task, outcome.survivors);
-  }
-  slots_to_indices(task, outcome.survivors);
-  return outcome;
+  return in_either_order([&job](Order order) {
+    Outcome outcome;
+    Task task = arrange(job.params, job.frame, job.scratch, nullptr, order, outcome);
+    task.all_suppress = true;
+    add(outcome, kernels().suppress(task));
+    if (outcome.whole && job.representatives)
+      find_representatives(job, task, outcome);
+    if (outcome.whole)
+      slots_to_indices(task, outcome.survivors);
+    return outcome;
+  });
 }
 
 }  // namespace crowd

@@ -31,8 +31,16 @@ struct alignas(32) Node {
   float x1[width], y1[width], x2[width], y2[width];
 };
 
+/// What the boxes in eight leaves, or in eight nodes of the level below, are like. Widths and heights include the
+/// offset.
+struct alignas(32) Kinds {
+  float width_min[width], width_max[width], height_min[width], height_max[width];
+  std::int32_t label_min[width], label_max[width];
+};
+
 struct Level {
   Node* nodes;
+  Kinds* kinds;     ///< of the children of each node, or null
   Bits* remaining;  ///< a bit for each child with remaining candidates
   std::uint32_t count;
 };
@@ -52,28 +60,37 @@ struct Task {
   const std::uint32_t* index;    ///< candidate of a slot
   std::uint32_t count;           ///< of candidates
   OverlapRule rule;
+  float min_iou;                   ///< that overlapping boxes have at least, but for rounding; 0 if none is known
+  std::uint64_t max_steps;         ///< nodes and leaves to look at
   bool all_suppress;               ///< suppressed candidates suppress, too: map-reduce
   std::uint32_t* survivors;        ///< [count], slots in rank order
   std::uint32_t* representatives;  ///< out, or null: by candidate
 };
 
+/// What became of a task.
+struct Pass {
+  bool whole;  ///< false: it took more than task.max_steps, and what it wrote is of no use
+  std::uint32_t survivors;
+  std::uint64_t steps;  ///< nodes and leaves that were looked at
+};
+
 /// The inner loops, compiled for one instruction set.
 struct Kernels {
   /// Goes through the candidates in rank order. One that remains survives and is removed, and so are the candidates it
-  /// suppresses. Fills task.survivors and returns their number.
-  std::uint32_t (*suppress)(const Task& task);
+  /// suppresses. Fills task.survivors.
+  Pass (*suppress)(const Task& task);
   /// Given the survivors, and all candidates restored, finds each candidate's representative.
-  void (*find_representatives)(const Task& task, std::uint32_t survivors);
+  Pass (*find_representatives)(const Task& task, std::uint32_t survivors);
 };
 
 namespace baseline {
-std::uint32_t suppress(const Task& task);
-void find_representatives(const Task& task, std::uint32_t survivors);
+Pass suppress(const Task& task);
+Pass find_representatives(const Task& task, std::uint32_t survivors);
 }  // namespace baseline
 
 namespace avx2 {
-std::uint32_t suppress(const Task& task);
-void find_representatives(const Task& task, std::uint32_t survivors);
+Pass suppress(const Task& task);
+Pass find_representatives(const Task& task, std::uint32_t survivors);
 }  // namespace avx2
 
 }  // namespace crowd::cpu

@@ -22,6 +22,23 @@ CROWD_INLINE Probe probe(const Leaf& leaf, std::uint32_t lane) {
           all(leaf.y2[lane]), all(leaf.area[lane]), leaf.label[lane]};
 }
 
+/// What a box that the probe overlaps has at least in common with it, see PROOFS.md, section 8.
+struct Reach {
+  Lanes width, height;                ///< of the probe
+  Lanes common_width, common_height;  ///< above 0
+  Lanes ratio;                        ///< of the smaller of two widths or heights to the larger
+};
+
+CROWD_INLINE Reach reach(const Leaf& leaf, std::uint32_t lane, const Task& task) {
+  constexpr float tiny = 0x1p-149f, exact_area = 1e-28f, exact_iou = 0.01f;
+  const bool exact = leaf.area[lane] >= exact_area && task.min_iou >= exact_iou;
+  const float ratio = (exact ? 0.9999f : 0.25f) * task.min_iou;
+  const float w = leaf.x2[lane] - leaf.x1[lane] + task.rule.offset;
+  const float h = leaf.y2[lane] - leaf.y1[lane] + task.rule.offset;
+  const float common_w = ratio * w, common_h = ratio * h;
+  return {all(w), all(h), all(common_w > tiny ? common_w : tiny), all(common_h > tiny ? common_h : tiny), all(ratio)};
+}
+
 template <typename Boxes>
 CROWD_INLINE Lanes common_width(const Probe& hi, const Boxes& lo, Lanes offset) {
   return smaller(hi.x2, lanes(lo.x2)) - larger(hi.x1, lanes(lo.x1)) + offset;
@@ -43,10 +60,18 @@ CROWD_INLINE unsigned overlapped(const Probe& hi, const Leaf& lo, const OverlapR
   return near & equal(lo.label, hi.label);
 }
 
-/// The children that may hold a box with an area in common with `hi`. Rounding is monotone: where the bounds have no
-/// extent in common with `hi`, no box inside has.
-CROWD_INLINE unsigned reached(const Probe& hi, const Node& node, Lanes offset) {
-  return above(smaller(common_width(hi, node, offset), common_height(hi, node, offset)), all(0.0f));
+/// The children that may hold a box that `hi` overlaps. Rounding is monotone: a box inside has no more in common with
+/// `hi` than the bounds have.
+CROWD_INLINE unsigned reached(const Probe& hi, const Reach& least, const Node& node, Lanes offset) {
+  return at_least(common_width(hi, node, offset), least.common_width) &
+         at_least(common_height(hi, node, offset), least.common_height);
+}
+
+CROWD_INLINE unsigned alike(const Probe& hi, const Reach& least, const Kinds& kinds) {
+  return at_least(lanes(kinds.width_max), least.common_width) & at_least(lanes(kinds.height_max), least.common_height) &
+         at_least(least.width, least.ratio * lanes(kinds.width_min)) &
+         at_least(least.height, least.ratio * lanes(kinds.height_min)) &
+         enclosing(kinds.label_min, kinds.label_max, hi.label);
 }
 
 CROWD_INLINE bool is_remaining(const Space& space, std::uint32_t slot) {
@@ -78,14 +103,17 @@ CROWD_INLINE void sweep_leaf(const Task& task, const Probe& hi, std::uint32_t by
 }
 
 /// For slots in rank order: those before `slot` cannot be suppressed by it.
-void sweep_flat(const Task& task, const Probe& hi, std::uint32_t by, std::uint32_t slot) {
+std::uint64_t sweep_flat(const Task& task, const Probe& hi, std::uint32_t by, std::uint32_t slot) {
   for (std::uint32_t leaf = slot / width; leaf < task.space.leaf_count; ++leaf) {
     if (task.space.remaining[leaf])
       sweep_leaf(task, hi, by, leaf);
   }
+  return task.space.leaf_count - slot / width;
 }
 
-void sweep_tree(const Task& task, const Probe& hi, std::uint32_t by) {
+/// Returns how many nodes and leaves it looked at.
+std::uint64_t sweep_tree(const Task& task, const Probe& hi, const Reach& least, std::uint32_t by) {
+  std::uint64_t steps = 0;
   struct Visit {
     std::uint32_t level;
     std::uint32_t node;
@@ -101,7 +129,12 @@ void sweep_tree(const Task& task, const Probe& hi, std::uint32_t by) {
     unsigned rest = level.remaining[visit.node];
     if (!rest)
       continue;
-    rest &= reached(hi, level.nodes[visit.node], offset);
+    ++steps;
+    rest &= reached(hi, least, level.nodes[visit.node], offset);
+    if (level.kinds)
+      rest &= alike(hi, least, level.kinds[visit.node]);
+    if (!visit.level)
+      steps += static_cast<unsigned>(__builtin_popcount(rest));
     for (; rest; rest &= rest - 1) {
       const std::uint32_t child = visit.node * width + static_cast<std::uint32_t>(__builtin_ctz(rest));
       if (visit.level)
@@ -110,20 +143,21 @@ void sweep_tree(const Task& task, const Probe& hi, std::uint32_t by) {
         sweep_leaf(task, hi, by, child);
     }
   }
+  return steps;
 }
 
 std::uint32_t slot_of(const Task& task, std::uint32_t rank) {
   return task.by_rank ? task.by_rank[rank] : rank;
 }
 
-/// Removes the remaining candidates that the one in `slot` suppresses.
-void sweep(const Task& task, std::uint32_t slot) {
+/// Removes the remaining candidates that the one in `slot` suppresses. Returns how many nodes and leaves it looked at.
+std::uint64_t sweep(const Task& task, std::uint32_t slot) {
   const std::uint32_t by = task.index[slot];
-  const Probe hi = probe(task.space.leaves[slot / width], slot % width);
+  const Leaf& leaf = task.space.leaves[slot / width];
+  const Probe hi = probe(leaf, slot % width);
   if (task.space.levels)
-    sweep_tree(task, hi, by);
-  else
-    sweep_flat(task, hi, by, slot);
+    return sweep_tree(task, hi, reach(leaf, slot % width, task), by);
+  return sweep_flat(task, hi, by, slot);
 }
 
 void survive(const Task& task, std::uint32_t slot) {
@@ -134,33 +168,36 @@ void survive(const Task& task, std::uint32_t slot) {
 
 }  // namespace
 
-std::uint32_t suppress(const Task& task) {
-  std::uint32_t survivors = 0;
-  for (std::uint32_t r = 0; r < task.count; ++r) {
+Pass suppress(const Task& task) {
+  Pass pass = {true, 0, 0};
+  for (std::uint32_t r = 0; r < task.count && pass.whole; ++r) {
     const std::uint32_t slot = slot_of(task, r);
     if (is_remaining(task.space, slot)) {
-      task.survivors[survivors++] = slot;
+      task.survivors[pass.survivors++] = slot;
       survive(task, slot);
     } else if (!task.all_suppress) {
       continue;
     }
-    sweep(task, slot);
+    pass.steps += sweep(task, slot);
+    pass.whole = pass.steps <= task.max_steps;
   }
-  return survivors;
+  return pass;
 }
 
-void find_representatives(const Task& task, std::uint32_t survivors) {
-  std::uint32_t next = 0;
-  for (std::uint32_t r = 0; r < task.count && next < survivors; ++r) {
+Pass find_representatives(const Task& task, std::uint32_t survivors) {
+  Pass pass = {true, 0, 0};
+  for (std::uint32_t r = 0; r < task.count && pass.survivors < survivors && pass.whole; ++r) {
     const std::uint32_t slot = slot_of(task, r);
-    if (slot == task.survivors[next]) {
-      ++next;
+    if (slot == task.survivors[pass.survivors]) {
+      ++pass.survivors;
       survive(task, slot);
-      sweep(task, slot);
+      pass.steps += sweep(task, slot);
+      pass.whole = pass.steps <= task.max_steps;
     } else if (is_remaining(task.space, slot)) {
       remove(task.space, slot / width, 1u << slot % width);
     }
   }
+  return pass;
 }
 
 }  // namespace crowd::cpu::CROWD_ISA

@@ -14,6 +14,10 @@ namespace crowd::cpu::tuning {
 /// Uniform 256: 15.8, 21.1; 384: 31.2, 33.4; 512: 51.6, 47.0.
 constexpr std::uint32_t flat_max = 384;
 
+/// Nodes and leaves to look at, for each candidate, before a tree by place is given up for one by kind.
+/// Crowds and uniform frames take 2 to 25.
+constexpr std::uint64_t max_steps = 64;
+
 /// From this many keys on a radix sort by bytes is quicker than std::sort, and from this many on one by eleven bits.
 /// 128 keys: std::sort 0.6, bytes 1.2; 256: 3.0, 2.1. 512: bytes 3.4, elevens 3.8; 1000: 8.0, 6.0; 4096: 23, 15.
 constexpr std::uint32_t bytes_min = 160;

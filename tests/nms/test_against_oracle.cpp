@@ -58,6 +58,16 @@ TEST_P(CpuAgainstOracle, agrees_on_huge_frames) {
     });
 }
 
+TEST_P(CpuAgainstOracle, agrees_on_hard_frames) {
+  std::size_t ran = 0;
+  if (reads(GetParam(), CROWD_NMS_READS_D_MAX))
+    GTEST_SKIP() << "looks at all pairs";
+  for_each_hard_case(GetParam(), [&ran](const Case& it) {
+    if (ran++ < large_cases)
+      expect_as_oracle(run_cpu, it);
+  });
+}
+
 TEST_P(CpuAgainstOracle, agrees_on_ragged_batches) {
   for_each_batch(GetParam(), [](const Case& it) { expect_as_oracle(run_cpu, it); });
   expect_as_oracle(run_cpu, sorted_crowds(GetParam()));

@@ -8,15 +8,17 @@
 
 #include <cstdlib>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "boxes.hpp"
 #include "cpu/arrange.hpp"
+#include "hard_boxes.hpp"
 #include "oracle.hpp"
 
 namespace crowd::cpu::portable {
-std::uint32_t suppress(const Task& task);
-void find_representatives(const Task& task, std::uint32_t survivors);
+Pass suppress(const Task& task);
+Pass find_representatives(const Task& task, std::uint32_t survivors);
 }  // namespace crowd::cpu::portable
 
 namespace crowd::test {
@@ -28,9 +30,12 @@ struct Found {
   std::vector<std::uint32_t> survivors;
   std::vector<std::uint32_t> representatives;
   bool operator==(const Found&) const = default;
+  friend void PrintTo(const Found& found, std::ostream* out) {
+    *out << testing::PrintToString(found.survivors) << testing::PrintToString(found.representatives);
+  }
 };
 
-Found run(const Kernels& kernels, const CrowdNmsParams& params, bool all_suppress, const Boxes& set) {
+Found run(const Kernels& kernels, const CrowdNmsParams& params, bool all_suppress, const Boxes& set, Order order) {
   std::size_t bytes = 0;
   carve(nullptr, set.size(), bytes);
   const std::unique_ptr<void, void (*)(void*)> workspace(std::aligned_alloc(workspace_alignment, bytes), std::free);
@@ -38,21 +43,23 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, bool all_suppres
   Found found{{}, std::vector<std::uint32_t>(set.size())};
   Outcome outcome;
   Task task = arrange(params, {set.boxes, set.scores.data(), set.classes.data()}, scratch, found.representatives.data(),
-                      outcome);
+                      order, outcome);
   task.all_suppress = all_suppress;
-  const std::uint32_t count = kernels.suppress(task);
+  task.max_steps = UINT64_MAX;
+  const std::uint32_t count = kernels.suppress(task).survivors;
   if (task.all_suppress) {
     restore_all(task);
     kernels.find_representatives(task, count);
   }
+  slots_to_indices(task, count);
   found.survivors.assign(task.survivors, task.survivors + count);
   return found;
 }
 
-void expect_as_portable(const Kernels& kernels) {
+void expect_as_portable(const Kernels& kernels, std::span<const Distribution> all) {
   constexpr Kernels plain = {portable::suppress, portable::find_representatives};
   const std::uint32_t metrics = metric_count();
-  for (const Distribution& from : distributions()) {
+  for (const Distribution& from : all) {
     for (const std::uint32_t n : {0u, 1u, 8u, 9u, 64u, 65u, 150u, 700u, 1500u}) {
       for (std::uint32_t variant = 0; variant < 4 * metrics; ++variant) {
         CrowdNmsParams params = default_params();
@@ -62,22 +69,26 @@ void expect_as_portable(const Kernels& kernels) {
         params.overlap_threshold = variant % 3 ? 0.5f : 0.25f;
         params.pixel_offset = variant % 5 == 0;
         const Boxes set = from.make(n, variant + n);
-        ASSERT_EQ(run(kernels, params, all_suppress, set), run(plain, params, all_suppress, set))
-            << from.name << " n=" << n << ' ' << params << " all_suppress=" << all_suppress;
+        const Found expected = run(plain, params, all_suppress, set, Order::place);
+        for (const Order order : {Order::place, Order::kind})
+          ASSERT_EQ(run(kernels, params, all_suppress, set, order), expected)
+              << from.name << " n=" << n << ' ' << params << " all_suppress=" << all_suppress;
       }
     }
   }
 }
 
 TEST(Kernels, of_the_baseline_agree) {
-  expect_as_portable({baseline::suppress, baseline::find_representatives});
+  for (const auto all : {distributions(), hard_distributions()})
+    expect_as_portable({baseline::suppress, baseline::find_representatives}, all);
 }
 
 TEST(Kernels, of_avx2_agree) {
 #if defined(CROWD_HAVE_AVX2)
   if (!__builtin_cpu_supports("avx2"))
     GTEST_SKIP() << "this processor has no AVX2";
-  expect_as_portable({avx2::suppress, avx2::find_representatives});
+  for (const auto all : {distributions(), hard_distributions()})
+    expect_as_portable({avx2::suppress, avx2::find_representatives}, all);
 #else
   GTEST_SKIP() << "built without AVX2";
 #endif

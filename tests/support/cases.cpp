@@ -8,6 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "hard_boxes.hpp"
+
 namespace crowd::test {
 
 namespace {
@@ -96,6 +98,27 @@ void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Ca
     it.params.method = method;
     it.params.overlap_threshold = seed % 2 ? 0.5 : 0.3;
     body(it);
+  }
+}
+
+void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  constexpr std::uint32_t n = 1200;
+  constexpr double thresholds[] = {0.3, 0, 1e-6, 0.02, 0.7, 0.99, 1};
+  std::uint64_t seed = 30000;
+  for (const Distribution& from : hard_distributions()) {
+    for (std::uint32_t variant = 0; variant < std::size(thresholds) * metric_count(); ++variant) {
+      ++seed;
+      Case it{.name = std::string(from.name) + " n=" + std::to_string(n) + " seed=" + std::to_string(seed),
+              .params = default_params(),
+              .batch = Batch::of(from.make(n, seed)),
+              .wanted = {.max_survivors = n}};
+      it.params.method = method;
+      it.params.metric = static_cast<CrowdNmsMetric>(variant % metric_count());
+      it.params.overlap_threshold = thresholds[variant / metric_count()];
+      it.params.comparator = seed % 3 ? CROWD_NMS_GREATER : CROWD_NMS_GREATER_EQUAL;
+      it.params.pixel_offset = seed % 5 == 0;
+      body(it);
+    }
   }
 }
 

@@ -39,6 +39,9 @@ void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Ca
 /// Batches of ragged frames: empty ones, full ones, more than the capacity, out of order, with gaps.
 void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
+/// Every metric, with several thresholds, on the distributions of hard_boxes.hpp, of a size with a tree.
+void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
+
 /// A batch of frames of a few objects, the best windows first, as a detector that sorts leaves them: the last of each
 /// frame have as many suppressors as there are windows of their object.
 Case sorted_crowds(CrowdNmsMethod method);

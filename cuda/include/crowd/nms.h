@@ -273,7 +273,9 @@ CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params
 
 /**
  * NMS on the host, in the calling thread. Never allocates, prints or throws. workspace: 64-byte aligned.
- * Cost: O(n log n) plus the pairs that overlap in both axes.
+ * Cost: for detections O(n log n) plus the boxes of like size that meet. Whatever the boxes, with IoU of 0.3 or more a
+ * search for slow ones found none of 16 384 that take above 60 ms, nor of 100 000 above 0.7 s, on one core with AVX2.
+ * Other metrics, and an IoU near 0 or 1, do not bound what a box can overlap, and cost up to all pairs, 8 in some 3 ns.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
                                            const CrowdNmsSurvivors *survivors, void *workspace,
