@@ -41,6 +41,7 @@ inline std::vector<std::vector<float>> run(net::Engine& engine, const std::vecto
   std::vector<tensors::Tensor> outputs;
   EXPECT_EQ(input.size(), tensors::elements_of(dims));
   EXPECT_TRUE(engine.run({.dims = dims, .data = input.data()}, outputs, problem)) << problem;
+  EXPECT_EQ(problem, "");
   std::vector<std::vector<float>> result;
   for (const tensors::Tensor& output : outputs) {
     const auto* const data = static_cast<const float*>(output.data);

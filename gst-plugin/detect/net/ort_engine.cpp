@@ -42,6 +42,7 @@ class OrtHostEngine final : public Engine {
   bool is_input(const Tensor& input) const;
   bool are_outputs(const std::vector<Ort::Value>& values, std::int64_t batch) const;
   bool run_in_parts(const Tensor& input, std::int64_t part, std::vector<Tensor>& outputs);
+  bool run_whole(const Tensor& input, std::vector<Tensor>& outputs);
   void append(const std::vector<Ort::Value>& values, std::int64_t batch);
 
   const std::unique_ptr<OrtModel> model_;
@@ -151,6 +152,15 @@ bool OrtHostEngine::run_in_parts(const Tensor& input, std::int64_t part, std::ve
   return true;
 }
 
+bool OrtHostEngine::run_whole(const Tensor& input, std::vector<Tensor>& outputs) {
+  values_ = run_once(input.data, input.dims);
+  if (!are_outputs(values_, input.dims[0]))
+    return false;
+  for (std::size_t i = 0; i < outputs.size(); i++)
+    outputs[i].data = values_[i].GetTensorRawData();
+  return true;
+}
+
 bool OrtHostEngine::run(const Tensor& input, std::vector<Tensor>& outputs, std::string& problem) {
   if (!is_input(input)) {
     problem = model_->path() + ": the input is not of the size that the network was prepared for";
@@ -162,16 +172,12 @@ bool OrtHostEngine::run(const Tensor& input, std::vector<Tensor>& outputs, std::
     outputs.push_back({.type = info.type, .dims = info.dims});
     outputs.back().dims[0] = batch;
   }
-  problem = model_->path() + ": its outputs are of other sizes than for the input that it was prepared with";
   try {
-    if (const std::int64_t part = model_->fixed_batch(); part > 0 && part != batch)
-      return run_in_parts(input, part, outputs);
-    values_ = run_once(input.data, input.dims);
-    if (!are_outputs(values_, batch))
-      return false;
-    for (std::size_t i = 0; i < outputs.size(); i++)
-      outputs[i].data = values_[i].GetTensorRawData();
-    return true;
+    const std::int64_t part = model_->fixed_batch();
+    if (part > 0 && part != batch ? run_in_parts(input, part, outputs) : run_whole(input, outputs))
+      return true;
+    problem = model_->path() + ": its outputs are of other sizes than for the input that it was prepared with";
+    return false;
   } catch (const std::exception& error) {
     problem = model_->path() + ": ONNX Runtime failed: " + ort_reason(error);
     return false;
