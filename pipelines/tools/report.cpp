@@ -116,7 +116,7 @@ std::string summary(const Counts* counts, const Losses& losses, double seconds, 
     text += format(", %.1f fps", static_cast<double>(counts->frames) / seconds);
   text += interrupted ? ", interrupted\n" : "\n";
   if (!counts)
-    return text + "done: no crowdnms in this pipeline\n";
+    return text + "done: no crowdnms or crowdtensordec in this pipeline\n";
   return text + format("done: %llu frames, %llu candidates, %llu survivors\n",
                        static_cast<unsigned long long>(counts->frames),
                        static_cast<unsigned long long>(counts->candidates),

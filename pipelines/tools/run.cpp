@@ -22,11 +22,17 @@ constexpr guint kSecondMs = 1000;
 constexpr int kError = 1;
 constexpr int kFailedThroughout = 3;
 
+/// The first element that clusters, whose stats count.
+GstElement* find_nms(GstBin* pipeline) {
+  GstElement* nms = find_element(pipeline, "crowdnms");
+  return nms ? nms : find_element(pipeline, "crowdtensordec");
+}
+
 }  // namespace
 
 Run::Run(GstElement* pipeline, const Options& options)
     : pipeline_(pipeline),
-      nms_(find_element(GST_BIN(pipeline), "crowdnms")),
+      nms_(find_nms(GST_BIN(pipeline))),
       options_(options),
       loop_(g_main_loop_new(nullptr, FALSE)),
       expected_frames_(frame_limit(GST_BIN(pipeline))) {}
@@ -42,7 +48,7 @@ Run::~Run() {
 std::optional<std::string> Run::prepare() {
   if (options_.frames > 0) {
     if (!nms_)
-      return "--frames: there is no crowdnms in this pipeline to count frames at";
+      return "--frames: there is no crowdnms or crowdtensordec in this pipeline to count frames at";
     GstPad* pad = gst_element_get_static_pad(nms_, "sink");
     end_after(pad, options_.frames);
     gst_object_unref(pad);
