@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/transform.hpp"
-#include "meta/unread.hpp"
 
 GST_DEBUG_CATEGORY(gst_crowd_nms_debug);
 #define GST_CAT_DEFAULT gst_crowd_nms_debug
@@ -291,17 +290,6 @@ GstFlowReturn NmsStream::fail(const FrameReport& report) {
   return GST_FLOW_ERROR;
 }
 
-// Also where candidates of another kind are there.
-void NmsStream::look_for_lost(GstBuffer* buffer, Frame& frame) {
-  frame.broken = metadata_.has_lost(buffer, frame.settings.source);
-  if (frame.broken)
-    warnings_.lost.post(
-        element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
-        "Candidates were attached to the frames and dropped on the way to here, by an element that copies the picture. "
-        "Put crowdnms before the element that crops, flips, pads or filters it, or the detector behind that. Further "
-        "frames are only counted, see failures in stats.");
-}
-
 void NmsStream::warn_overflow(guint64 overflow, guint64 candidates, CrowdNmsMethod method) {
   if (overflow && best_are_attached_)
     warnings_.overflow.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
@@ -318,64 +306,12 @@ void NmsStream::warn_overflow(guint64 overflow, guint64 candidates, CrowdNmsMeth
                             overflow, candidates, reads_d_max(method) ? "paper-d-max and " : "");
 }
 
-void NmsStream::warn_left_out(const meta::AdapterRow& row) {
-  warnings_.left_out.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-                          "A frame has more than %" G_GSIZE_FORMAT
-                          " objects, which meta-output=auto does not write as %s: its memory grows with their square. "
-                          "They leave as its other kinds. Set max-detections or a higher score-threshold, or "
-                          "meta-output=%s if you want them as that anyway.",
-                          row.max_automatic, row.nick, row.nick);
-}
-
-// Cheap, and only until there were candidates.
-void NmsStream::warn_unread(GstBuffer* buffer, meta::KindId wanted) {
-  if (found_candidates_ || !warnings_.unread.is_due())
-    return;
-  if (const char* problem = meta::unread_detections(buffer, wanted))
-    warnings_.unread.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s", problem);
-}
-
 // Of the frames that the device is done with: there is no wait for the one that has just been enqueued.
 void NmsStream::warn_overflow_on_device() {
   if (!warnings_.overflow.is_due())
     return;
   const CrowdNmsTotals totals = device_nms_->totals();
   warn_overflow(totals.overflow, totals.candidates, config_.params.method);
-}
-
-void NmsStream::warn_gpu(Backends::GpuOutcome outcome) {
-  const char* problem = host_.problem().c_str();
-  if (outcome == Backends::GpuOutcome::lost)
-    GST_ELEMENT_WARNING(element_, RESOURCE, FAILED, ("The GPU failed; clustering goes on on the CPU."),
-                        ("%s", problem));
-  else if (outcome == Backends::GpuOutcome::refused)
-    warnings_.refused.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
-                           "The GPU cannot cluster a frame with these properties, the CPU does: %s. Further ones are "
-                           "not reported.",
-                           problem);
-}
-
-void NmsStream::warn_unknown_size() {
-  warnings_.size.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
-                      "The caps have no width and height, so boxes are neither clipped nor scaled to the frame. Put a "
-                      "capsfilter with both before crowdnms.");
-}
-
-void NmsStream::count(const Frame& frame) {
-  GST_OBJECT_LOCK(element_);
-  const CrowdNmsMethod method = frame.config.params.method;
-  if (frame.on_device && !frame.result)
-    stats_.count_on_device(method);
-  else
-    stats_.count(frame.result ? &*frame.result : nullptr,
-                 frame.on_device ? NmsStats::Place::device : NmsStats::Place::host, frame.broken, method);
-  GST_OBJECT_UNLOCK(element_);
-}
-
-void NmsStream::post_message(GstBuffer* buffer) const {
-  // Read without the lock: written by this thread only.
-  GstStructure* message = stats_.message(element_->segment, buffer);
-  gst_element_post_message(GST_ELEMENT(element_), gst_message_new_element(GST_OBJECT(element_), message));
 }
 
 void NmsStream::set_context(GstContext* context, int device_id) {
