@@ -21,23 +21,32 @@ CrowdNmsStatus Backends::fail_without_context() {
   return CROWD_NMS_CUDA_ERROR;
 }
 
-CrowdNmsStatus Backends::make(CrowdNmsBackend backend, const Config& config, Session& session) {
+CrowdNmsStatus Backends::fail_for_memory(std::size_t candidates) {
+  problem_ = "no memory for " + std::to_string(candidates) + " candidates";
+  return CROWD_NMS_OUT_OF_MEMORY;
+}
+
+Backends::Sessions Backends::no_sessions(std::uint32_t frames, std::uint32_t capacity) const {
+  return {frames, capacity, Session(nullptr, library_.session_free), Session(nullptr, library_.session_free)};
+}
+
+CrowdNmsStatus Backends::make(CrowdNmsBackend backend, const Config& config, Sessions& sessions) {
   CrowdNmsSession* made = nullptr;
-  const CrowdNmsStatus status =
-      library_.session_new(backend, shape_of(config).d_max ? &config.params : nullptr, 1, config.capacity, &made);
-  session.reset(made);
+  const CrowdNmsStatus status = library_.session_new(backend, shape_of(config).d_max ? &config.params : nullptr,
+                                                     sessions.frames, sessions.capacity, &made);
+  (backend == CROWD_NMS_BACKEND_CUDA ? sessions.gpu : sessions.cpu).reset(made);
   return status == CROWD_NMS_OK ? status : fail(status);
 }
 
-CrowdNmsStatus Backends::make_on_gpu(const Config& config, Session& session) {
-  if (!library_.cuda_workspace_bytes(&config.params, 1, config.capacity)) {
+CrowdNmsStatus Backends::make_on_gpu(const Config& config, Sessions& sessions) {
+  if (!library_.cuda_workspace_bytes(&config.params, sessions.frames, sessions.capacity)) {
     fail(CROWD_NMS_UNSUPPORTED);
     return library_.cuda_probe() == CROWD_NMS_OK ? CROWD_NMS_UNSUPPORTED : fail(CROWD_NMS_NO_GPU);
   }
   const CudaDevice::Current current(device_);
   if (!current)
     return fail_without_context();
-  return make(CROWD_NMS_BACKEND_CUDA, config, session);
+  return make(CROWD_NMS_BACKEND_CUDA, config, sessions);
 }
 
 void Backends::free_on_gpu(Session& session) {
@@ -48,8 +57,8 @@ void Backends::free_on_gpu(Session& session) {
 }
 
 // Never shrinks: what it was last prepared for has to fit until the new one is ready.
-bool Backends::make_room(std::uint32_t capacity) {
-  const std::size_t size = std::max<std::size_t>(capacity, places_.size());
+bool Backends::make_room(std::size_t places) {
+  const std::size_t size = std::max(places, places_.size());
   try {
     survivors_.resize(size);
     members_.resize(size);
@@ -80,56 +89,83 @@ CrowdNmsStatus Backends::prepare(const Config& config) {
     return CROWD_NMS_OK;
   if (const CrowdNmsStatus status = library_.params_check(&config.params); status != CROWD_NMS_OK)
     return fail(status);
-  Session cpu(nullptr, library_.session_free), gpu(nullptr, library_.session_free);
+  Sessions made = no_sessions(1, config.capacity);
   if (config.backend != BackendChoice::cuda) {
-    if (const CrowdNmsStatus status = make(CROWD_NMS_BACKEND_CPU, config, cpu); status != CROWD_NMS_OK)
+    if (const CrowdNmsStatus status = make(CROWD_NMS_BACKEND_CPU, config, made); status != CROWD_NMS_OK)
       return status;
   }
-  if (!make_room(config.capacity)) {
-    problem_ = "no memory for " + std::to_string(config.capacity) + " candidates";
-    return CROWD_NMS_OUT_OF_MEMORY;
-  }
+  if (!make_room(config.capacity))
+    return fail_for_memory(config.capacity);
   std::string no_gpu_reason;
   if (config.backend != BackendChoice::cpu) {
-    const CrowdNmsStatus status = make_on_gpu(config, gpu);
+    const CrowdNmsStatus status = make_on_gpu(config, made);
     if (status != CROWD_NMS_OK && config.backend == BackendChoice::cuda)
       return status;
     if (status != CROWD_NMS_OK)
       no_gpu_reason = problem_;
   }
   close();
-  cpu_ = std::move(cpu);
-  gpu_ = std::move(gpu);
+  one_ = std::move(made);
   no_gpu_reason_ = std::move(no_gpu_reason);
   shape_ = shape;
   return CROWD_NMS_OK;
 }
 
 void Backends::close() {
-  free_on_gpu(gpu_);
-  cpu_.reset();
+  for (Sessions* sessions : {&one_, &many_}) {
+    free_on_gpu(sessions->gpu);
+    *sessions = no_sessions(0, 0);
+  }
   shape_.reset();
   no_gpu_reason_.clear();
 }
 
-void Backends::fill_places(const Result& result, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i)
+void Backends::fill_places(std::size_t begin, std::size_t n, std::span<const std::uint32_t> survivors) {
+  for (std::size_t i = begin; i < begin + n; ++i)
     places_[i] = representatives_[i] == CROWD_NMS_REJECTED ? meta::place_rejected : meta::place_suppressed;
-  for (std::size_t rank = 0; rank < result.verdict.survivors.size(); ++rank)
-    places_[survivors_[rank]] = static_cast<std::int32_t>(rank);
+  for (std::size_t rank = 0; rank < survivors.size(); ++rank)
+    places_[begin + survivors[rank]] = static_cast<std::int32_t>(rank);
 }
 
-CrowdNmsStatus Backends::run_session(const Config& config, bool on_gpu, const CrowdNmsCandidates& input,
-                                     const CrowdNmsSurvivors& output, Result& result) {
+/// What became of a frame of `n` candidates, whose report the result has.
+void Backends::fill_verdict(const Call& call, std::size_t frame, std::size_t n, Result& result) {
+  const std::size_t found = result.report.survivors - result.report.clipped;
+  const std::size_t first = frame * call.output.max_survivors, begin = frame * call.input.capacity;
+  result.verdict = {.survivors = {survivors_.data() + first, found}, .members = {members_.data() + first, found}};
+  if (!call.output.representatives)
+    return;
+  fill_places(begin, n, result.verdict.survivors);
+  result.verdict.representatives = {representatives_.data() + begin, n};
+  result.verdict.places = {places_.data() + begin, n};
+}
+
+/// Into the arrays of this object, which have room.
+CrowdNmsSurvivors Backends::output_of(const CrowdNmsCandidates& input, std::uint32_t max_survivors,
+                                      bool with_representatives, CrowdNmsReport* reports) {
+  if (with_representatives)
+    std::fill_n(representatives_.begin(), std::size_t{input.frames} * input.capacity, CROWD_NMS_REJECTED);
+  return {
+      .survivors = survivors_.data(),
+      .members = members_.data(),
+      .representatives = with_representatives ? representatives_.data() : nullptr,
+      .reports = reports,
+      .max_survivors = std::min(max_survivors, input.capacity),
+      .flags = 0,
+      .reserved = {},
+  };
+}
+
+CrowdNmsStatus Backends::run_session(const Config& config, bool on_gpu, const Sessions& sessions, const Call& call,
+                                     Result& result) {
   const GstClockTime start = gst_util_get_timestamp();
   CrowdNmsStatus status = CROWD_NMS_OK;
   if (on_gpu) {
     const CudaDevice::Current current(device_);
     if (!current)
       return fail_without_context();
-    status = library_.session_run(gpu_.get(), &config.params, &input, &output);
+    status = library_.session_run(sessions.gpu.get(), &config.params, &call.input, &call.output);
   } else {
-    status = library_.session_run(cpu_.get(), &config.params, &input, &output);
+    status = library_.session_run(sessions.cpu.get(), &config.params, &call.input, &call.output);
   }
   result.time = gst_util_get_timestamp() - start;
   result.backend = on_gpu ? CROWD_NMS_BACKEND_CUDA : CROWD_NMS_BACKEND_CPU;
@@ -138,52 +174,42 @@ CrowdNmsStatus Backends::run_session(const Config& config, bool on_gpu, const Cr
 
 void Backends::lose_gpu() {
   no_gpu_reason_ = problem_;
-  free_on_gpu(gpu_);
+  free_on_gpu(one_.gpu);
+  free_on_gpu(many_.gpu);
+}
+
+CrowdNmsStatus Backends::run_call(const Config& config, const Sessions& sessions, const Call& call, Result& result) {
+  const bool on_gpu = sessions.gpu && (config.backend == BackendChoice::cuda || call.total >= gpu_crossover);
+  const CrowdNmsStatus status = run_session(config, on_gpu, sessions, call, result);
+  if (status == CROWD_NMS_OK || !on_gpu || config.backend != BackendChoice::automatic)
+    return status;
+  const bool refused = status == CROWD_NMS_UNSUPPORTED || status == CROWD_NMS_INVALID_ARGUMENT;
+  result.gpu = refused ? GpuOutcome::refused : GpuOutcome::lost;
+  if (!refused)
+    lose_gpu();
+  return run_session(config, false, sessions, call, result);
 }
 
 CrowdNmsStatus Backends::run(const Config& config, const meta::Candidates& candidates, std::uint32_t max_survivors,
                              bool with_representatives, Result& result) {
   const auto n = static_cast<std::uint32_t>(candidates.boxes.size());
-  const CrowdNmsCandidates input = {
-      .boxes = candidates.boxes.data(),
-      .scores = candidates.scores.data(),
-      .classes = candidates.classes.data(),
-      .offsets = nullptr,
-      .counts = &candidates.count,
-      .frames = 1,
-      .capacity = n,
-      .reserved = {},
+  Call call = {
+      .input = {.boxes = candidates.boxes.data(),
+                .scores = candidates.scores.data(),
+                .classes = candidates.classes.data(),
+                .offsets = nullptr,
+                .counts = &candidates.count,
+                .frames = 1,
+                .capacity = n,
+                .reserved = {}},
+      .output = {},
+      .total = n,
   };
-  const CrowdNmsSurvivors output = {
-      .survivors = survivors_.data(),
-      .members = members_.data(),
-      .representatives = with_representatives ? representatives_.data() : nullptr,
-      .reports = &result.report,
-      .max_survivors = std::min(max_survivors, n),
-      .flags = 0,
-      .reserved = {},
-  };
-  if (with_representatives)
-    std::fill_n(representatives_.begin(), n, CROWD_NMS_REJECTED);
-  const bool on_gpu = gpu_ && (config.backend == BackendChoice::cuda || n >= gpu_crossover);
-  CrowdNmsStatus status = run_session(config, on_gpu, input, output, result);
-  if (status != CROWD_NMS_OK && on_gpu && config.backend == BackendChoice::automatic) {
-    const bool refused = status == CROWD_NMS_UNSUPPORTED || status == CROWD_NMS_INVALID_ARGUMENT;
-    result.gpu = refused ? GpuOutcome::refused : GpuOutcome::lost;
-    if (!refused)
-      lose_gpu();
-    status = run_session(config, false, input, output, result);
-  }
-  if (status != CROWD_NMS_OK)
-    return status;
-  const std::size_t found = result.report.survivors - result.report.clipped;
-  result.verdict = {.survivors = {survivors_.data(), found}, .members = {members_.data(), found}};
-  if (with_representatives) {
-    fill_places(result, n);
-    result.verdict.representatives = {representatives_.data(), n};
-    result.verdict.places = {places_.data(), n};
-  }
-  return CROWD_NMS_OK;
+  call.output = output_of(call.input, max_survivors, with_representatives, &result.report);
+  const CrowdNmsStatus status = run_call(config, one_, call, result);
+  if (status == CROWD_NMS_OK)
+    fill_verdict(call, 0, n, result);
+  return status;
 }
 
 }  // namespace crowd

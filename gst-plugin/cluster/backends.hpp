@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "cluster/candidate_batch.hpp"
 #include "cluster/library.hpp"
 #include "gpu/device.hpp"
 #include "meta/adapter.hpp"
@@ -24,7 +26,8 @@ enum class BackendChoice { automatic, cuda, cpu };
 
 /// With backend=auto, frames of fewer candidates than this are clustered on the CPU: below it the way to the GPU and
 /// back (copy, launch, wait) takes longer than the CPU does. On an H200 and its host a crowd of 500 takes as long on
-/// either; boxes that hardly overlap cross over at 250 (tests/bench/bench_crossover.py).
+/// either; boxes that hardly overlap cross over at 250 (tests/bench/bench_crossover.py). Of a batch all candidates
+/// count.
 constexpr std::uint32_t gpu_crossover = 500;
 
 class Backends {
@@ -67,6 +70,11 @@ class Backends {
   CrowdNmsStatus run(const Config& config, const meta::Candidates& candidates, std::uint32_t max_survivors,
                      bool with_representatives, Result& result);
 
+  /// The same for the frames of a batch, at least one, in one call of the library, with a result for each. Memory is
+  /// made for the largest batch. The time is shared out; what became of the GPU is in the first result.
+  CrowdNmsStatus run_batch(const Config& config, const CandidateBatch& batch, std::uint32_t max_survivors,
+                           bool with_representatives, std::span<Result> results);
+
   const std::string& problem() const {
     return problem_;
   }
@@ -89,23 +97,44 @@ class Backends {
     bool operator==(const Shape&) const = default;
   };
 
+  /// On each backend that there is.
+  struct Sessions {
+    std::uint32_t frames = 0, capacity = 0;
+    Session cpu, gpu;
+  };
+
+  /// A call of the library: `total` candidates in all, and the places of results for a frame.
+  struct Call {
+    CrowdNmsCandidates input;
+    CrowdNmsSurvivors output;
+    std::size_t total;
+  };
+
   Shape shape_of(const Config& config) const;
   CrowdNmsStatus fail(CrowdNmsStatus status);
   CrowdNmsStatus fail_without_context();
-  CrowdNmsStatus make(CrowdNmsBackend backend, const Config& config, Session& session);
-  CrowdNmsStatus make_on_gpu(const Config& config, Session& session);
+  CrowdNmsStatus fail_for_memory(std::size_t candidates);
+  CrowdNmsStatus make(CrowdNmsBackend backend, const Config& config, Sessions& sessions);
+  CrowdNmsStatus make_on_gpu(const Config& config, Sessions& sessions);
+  Sessions no_sessions(std::uint32_t frames, std::uint32_t capacity) const;
   void free_on_gpu(Session& session);
-  bool make_room(std::uint32_t capacity);
-  CrowdNmsStatus run_session(const Config& config, bool on_gpu, const CrowdNmsCandidates& input,
-                             const CrowdNmsSurvivors& output, Result& result);
+  bool make_room(std::size_t places);
+  CrowdNmsStatus prepare_batch(const Config& config, const CandidateBatch& batch, GpuOutcome& gpu);
+  CrowdNmsSurvivors output_of(const CrowdNmsCandidates& input, std::uint32_t max_survivors, bool with_representatives,
+                              CrowdNmsReport* reports);
+  CrowdNmsStatus run_session(const Config& config, bool on_gpu, const Sessions& sessions, const Call& call,
+                             Result& result);
+  CrowdNmsStatus run_call(const Config& config, const Sessions& sessions, const Call& call, Result& result);
   void lose_gpu();
-  void fill_places(const Result& result, std::size_t n);
+  void fill_places(std::size_t begin, std::size_t n, std::span<const std::uint32_t> survivors);
+  void fill_verdict(const Call& call, std::size_t frame, std::size_t n, Result& result);
 
   const Library& library_;
   CudaDevice* device_;
   std::optional<Shape> shape_;
-  Session cpu_{nullptr, library_.session_free};
-  Session gpu_{nullptr, library_.session_free};
+  Sessions one_ = no_sessions(0, 0);
+  Sessions many_ = no_sessions(0, 0);  // of batches, once there was one
+  std::vector<CrowdNmsReport> reports_;
   std::vector<std::uint32_t> survivors_;
   std::vector<std::uint32_t> members_;
   std::vector<std::uint32_t> representatives_;

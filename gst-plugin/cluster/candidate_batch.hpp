@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Candidates of several frames, one frame behind the other, for one call of libcrowdnms.
+#pragma once
+
+#include <crowd/nms.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "meta/adapter.hpp"
+
+namespace crowd {
+
+class CandidateBatch {
+ public:
+  /// Of a call, which bounds the memory that a batch takes: results are arrays of frames times the largest frame.
+  static constexpr std::size_t max_frames = 1024, max_places = std::size_t{1} << 22;
+
+  void clear() {
+    boxes_.clear();
+    scores_.clear();
+    classes_.clear();
+    offsets_.clear();
+    counts_.clear();
+    given_.clear();
+    capacity_ = 0;
+  }
+
+  /// Always for a first frame.
+  bool has_room_for(const meta::Candidates& frame) const {
+    const std::size_t largest = std::max<std::size_t>(capacity_, frame.boxes.size());
+    return counts_.empty() || (counts_.size() < max_frames && (counts_.size() + 1) * largest <= max_places);
+  }
+
+  void add(const meta::Candidates& frame) {
+    offsets_.push_back(static_cast<std::uint32_t>(boxes_.size()));
+    counts_.push_back(static_cast<std::uint32_t>(frame.boxes.size()));
+    given_.push_back(frame.count);
+    boxes_.insert(boxes_.end(), frame.boxes.begin(), frame.boxes.end());
+    scores_.insert(scores_.end(), frame.scores.begin(), frame.scores.end());
+    classes_.insert(classes_.end(), frame.classes.begin(), frame.classes.end());
+    capacity_ = std::max(capacity_, counts_.back());
+  }
+
+  CrowdNmsCandidates view() const {
+    return {.boxes = boxes_.data(),
+            .scores = scores_.data(),
+            .classes = classes_.data(),
+            .offsets = offsets_.data(),
+            .counts = counts_.data(),
+            .frames = frames(),
+            .capacity = capacity_,
+            .reserved = {}};
+  }
+
+  std::uint32_t frames() const {
+    return static_cast<std::uint32_t>(counts_.size());
+  }
+  /// Of the largest frame.
+  std::uint32_t capacity() const {
+    return capacity_;
+  }
+  std::size_t total() const {
+    return boxes_.size();
+  }
+  /// Candidates of a frame that are here.
+  std::uint32_t count(std::size_t frame) const {
+    return counts_[frame];
+  }
+  /// Those that are not, beyond what was read.
+  std::uint32_t missing(std::size_t frame) const {
+    return given_[frame] - counts_[frame];
+  }
+
+ private:
+  std::vector<CrowdNmsBox> boxes_;
+  std::vector<float> scores_;
+  std::vector<std::int32_t> classes_;
+  std::vector<std::uint32_t> offsets_, counts_, given_;
+  std::uint32_t capacity_ = 0;
+};
+
+}  // namespace crowd
