@@ -57,6 +57,7 @@ struct Frame {
   std::unique_ptr<GPtrArray, UnrefLabels> kept_labels{};  ///< of `on_device`, where survivors are awaited
 
   const meta::AdapterRow* left_out = nullptr;  ///< meta-output=auto did not write it: there are too many objects
+  bool is_batch = false;                       ///< the buffer is no frame; those in it are done
   bool broken = false;                         ///< candidates were lost, or cannot be read
   std::optional<Backends::Result> result{};    ///< once it is known on the host
 };

@@ -3,9 +3,23 @@
 
 #include "cluster/host_nms.hpp"
 
+#include <algorithm>
+
 namespace crowd {
 
+namespace {
+
 using Outcome = FrameReport::Outcome;
+
+std::uint32_t room_for_survivors(const Frame& frame) {
+  return frame.settings.max_detections ? frame.settings.max_detections : frame.config.capacity;
+}
+
+bool is_clustered(const BatchItem& item) {
+  return item.frame.source && item.report.is_done();
+}
+
+}  // namespace
 
 FrameReport HostNms::begin(GstBuffer* buffer, Frame& frame) {
   FrameReport report = cluster(buffer, frame);
@@ -19,14 +33,88 @@ FrameReport HostNms::cluster(GstBuffer* buffer, Frame& frame) {
   if (!frame.source->adapter->read(buffer, frame.size, frame.config.capacity, candidates, problem))
     return {Outcome::broken, problem};
   candidates.info.clip = frame.settings.clip;
-  const std::uint32_t room = frame.settings.max_detections ? frame.settings.max_detections : frame.config.capacity;
   const bool with_representatives = Metadata::needs_representatives(frame);
   Backends::Result& result = frame.result.emplace();
-  if (backends_.run(frame.config, candidates, room, with_representatives, result) != CROWD_NMS_OK)
+  if (backends_.run(frame.config, candidates, room_for_survivors(frame), with_representatives, result) != CROWD_NMS_OK)
     return {Outcome::failed, backends_.problem()};
   if (!metadata_.write(buffer, frame, candidates, result.verdict))
     return {Outcome::no_memory, {}};
   return {};
+}
+
+FrameReport HostNms::cluster_batch(std::span<BatchItem> items) {
+  while (!items.empty()) {
+    const auto part = items.first(read_batch(items));
+    items = items.subspan(part.size());
+    if (batch_.frames() == 0)
+      continue;
+    if (FrameReport report = run_batch(part); !report.is_done())
+      return report;
+  }
+  return {};
+}
+
+/// As many items as a call takes, which is all but for unusual ones. Frames of a stream share its adapters, which hold
+/// one frame at a time, so candidates are copied here, and read again to be written.
+std::size_t HostNms::read_batch(std::span<BatchItem> items) {
+  batch_.clear();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const Frame& frame = items[i].frame;
+    if (!frame.source)
+      continue;
+    meta::Candidates candidates;
+    const char* problem = nullptr;
+    const bool read =
+        frame.source->adapter->read(items[i].buffer, frame.size, frame.config.capacity, candidates, problem);
+    const bool fits = read && batch_.has_room_for(candidates);
+    if (fits)
+      batch_.add(candidates);
+    frame.source->adapter->release();
+    if (!read)
+      items[i].report = {Outcome::broken, problem};
+    else if (!fits)
+      return i;
+  }
+  return items.size();
+}
+
+FrameReport HostNms::run_batch(std::span<BatchItem> items) {
+  const Frame& any = items.front().frame;
+  const bool with_representatives = std::ranges::any_of(
+      items, [](const BatchItem& item) { return is_clustered(item) && Metadata::needs_representatives(item.frame); });
+  results_.assign(batch_.frames(), {});
+  if (backends_.run_batch(any.config, batch_, room_for_survivors(any), with_representatives, results_) != CROWD_NMS_OK)
+    return {Outcome::failed, backends_.problem()};
+  auto result = results_.begin();
+  for (BatchItem& item : items) {
+    if (!is_clustered(item))
+      continue;
+    item.frame.result = *result++;
+    if (FrameReport report = write_batched(item); !report.is_done())
+      return report;
+  }
+  return {};
+}
+
+FrameReport HostNms::write_batched(BatchItem& item) {
+  const Frame& frame = item.frame;
+  meta::Verdict verdict = frame.result->verdict;
+  if (!Metadata::needs_representatives(frame)) {
+    verdict.representatives = {};
+    verdict.places = {};
+  }
+  meta::Candidates candidates;
+  const char* problem = nullptr;
+  bool written = true;
+  if (frame.source->adapter->read(item.buffer, frame.size, frame.config.capacity, candidates, problem)) {
+    candidates.info.clip = frame.settings.clip;
+    written = item.metadata->write(item.buffer, frame, candidates, verdict);
+  } else {
+    item.report = {Outcome::broken, problem};
+    item.frame.result.reset();
+  }
+  frame.source->adapter->release();
+  return written ? FrameReport{} : FrameReport{Outcome::no_memory, {}};
 }
 
 }  // namespace crowd

@@ -4,14 +4,27 @@
 // NMS of candidates that are read on the host, by either backend.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "cluster/backends.hpp"
+#include "cluster/candidate_batch.hpp"
 #include "cluster/clusterer.hpp"
 #include "cluster/frame.hpp"
 #include "cluster/metadata.hpp"
+#include "meta/batch.hpp"
 
 namespace crowd {
+
+/// A frame of a batch.
+struct BatchItem {
+  GstBuffer* buffer;         ///< writable where it has candidates
+  const Metadata* metadata;  ///< of its stream
+  const meta::BatchedFrame* where;
+  Frame frame;
+  FrameReport report{};
+};
 
 class HostNms final : public Clusterer {
  public:
@@ -30,6 +43,10 @@ class HostNms final : public Clusterer {
     return backends_.no_gpu_reason();
   }
 
+  /// Clusters the frames that have candidates in one call of the library, and writes their survivors. Frames whose
+  /// candidates cannot be read say so in their reports.
+  FrameReport cluster_batch(std::span<BatchItem> items);
+
   FrameReport begin(GstBuffer* buffer, Frame& frame) override;
   FrameReport finish(GstBuffer*, Frame&) override {
     return {};
@@ -41,9 +58,14 @@ class HostNms final : public Clusterer {
 
  private:
   FrameReport cluster(GstBuffer* buffer, Frame& frame);
+  std::size_t read_batch(std::span<BatchItem> items);
+  FrameReport run_batch(std::span<BatchItem> items);
+  FrameReport write_batched(BatchItem& item);
 
   const Metadata& metadata_;
   Backends backends_;
+  CandidateBatch batch_;
+  std::vector<Backends::Result> results_;
 };
 
 }  // namespace crowd

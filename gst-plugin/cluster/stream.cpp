@@ -38,6 +38,8 @@ NmsStream::NmsStream(GstBaseTransform* element, const StreamParts& parts)
     : element_(element),
       library_(parts.library),
       best_are_attached_(parts.best_are_attached),
+      rows_(parts.rows),
+      batches_(parts.best_are_attached ? nullptr : parts.batches),
       metadata_(parts.rows),
       device_(parts.make_device()),
       host_(metadata_, device_.get(), library_),
@@ -85,7 +87,7 @@ bool NmsStream::prepare(const Backends::Config& config) {
   return false;
 }
 
-void NmsStream::set_caps(GstCaps* caps) {
+meta::FrameSize NmsStream::size_of(const GstCaps* caps) {
   const GstStructure* structure = gst_caps_get_structure(caps, 0);
   int width = 0, height = 0;
   gst_structure_get_int(structure, "width", &width);
@@ -96,13 +98,20 @@ void NmsStream::set_caps(GstCaps* caps) {
     size.height = guint(height);
     gst_structure_get_fraction(structure, "pixel-aspect-ratio", &size.par_n, &size.par_d);
   }
+  return size;
+}
+
+void NmsStream::set_caps(GstCaps* caps) {
+  meta::FrameSize size = size_of(caps);
   size.borders = gst_crowd_boxes_borders_before(GST_BASE_TRANSFORM_SINK_PAD(element_));
+  batch_caps_ = meta::are_batch_caps(batches_, caps);
   set_frame_size(size);
 }
 
 bool NmsStream::start(const NmsSettings& settings) {
   backend_ = settings.backend;
   frame_size_ = {};
+  batch_caps_ = false;
   downstream_.reconfigure();
   warned_settings_ = found_candidates_ = false;
   warnings_ = {};
@@ -144,6 +153,7 @@ void NmsStream::stop() {
     device_->close();
   reads_device_ = false;
   metadata_.stop();
+  stream_metadata_.clear();
 }
 
 void NmsStream::drop() {
@@ -210,24 +220,42 @@ FrameReport NmsStream::cluster(GstBuffer* buffer, Frame& frame) {
   return frame.clusterer->begin(buffer, frame);
 }
 
-GstFlowReturn NmsStream::begin(GstBuffer* buffer, const NmsSettings& settings) {
-  follow_settings(settings);
-  Frame frame{.settings = settings, .config = config_, .size = frame_size_};
-  frame.source = metadata_.find_source(buffer, settings.source);
-  look_for_lost(buffer, frame);
+Frame NmsStream::look_at(GstBuffer* buffer, const Metadata& metadata, const meta::FrameSize& size,
+                         const NmsSettings& settings) {
+  Frame frame{.settings = settings, .config = config_, .size = size};
+  frame.source = metadata.find_source(buffer, settings.source);
+  look_for_lost(buffer, metadata, frame);
   if (!frame.source) {
     warn_unread(buffer, settings.source);
-  } else {
-    found_candidates_ = true;
-    if (!frame_size_.known())
-      warn_unknown_size();
+    return frame;
+  }
+  found_candidates_ = true;
+  if (!size.known())
+    warn_unknown_size();
+  return frame;
+}
+
+GstFlowReturn NmsStream::follow_report(GstBuffer* buffer, Frame& frame, const FrameReport& report) {
+  if (frame.result)
+    warn_gpu(frame.result->gpu);
+  if (report.outcome == Outcome::broken)
+    drop_candidates(buffer, frame, report.problem.c_str());
+  else if (!report.is_done())
+    return fail(report);
+  return GST_FLOW_OK;
+}
+
+GstFlowReturn NmsStream::begin(GstBuffer* buffer, const NmsSettings& settings) {
+  follow_settings(settings);
+  if (const GstFlowReturn flow = cluster_batch(buffer, settings); flow != GST_FLOW_OK)
+    return flow;
+  Frame frame = batch_caps_ ? Frame{.settings = settings, .config = config_, .size = {}}
+                            : look_at(buffer, metadata_, frame_size_, settings);
+  frame.is_batch = batch_caps_;
+  if (frame.source) {
     const FrameReport report = cluster(buffer, frame);
-    if (frame.result)
-      warn_gpu(frame.result->gpu);
-    if (report.outcome == Outcome::broken)
-      drop_candidates(buffer, frame, report.problem.c_str());
-    else if (!report.is_done())
-      return fail(report);
+    if (const GstFlowReturn flow = follow_report(buffer, frame, report); flow != GST_FLOW_OK)
+      return flow;
   }
   frames_[begun_++ % frames_.size()] = std::move(frame);
   return GST_FLOW_OK;
@@ -235,20 +263,13 @@ GstFlowReturn NmsStream::begin(GstBuffer* buffer, const NmsSettings& settings) {
 
 GstFlowReturn NmsStream::finish(GstBuffer* buffer) {
   Frame& frame = frames_[finished_++ % frames_.size()];
+  if (frame.is_batch)
+    return GST_FLOW_OK;
   if (frame.clusterer) {
     if (const FrameReport report = frame.clusterer->finish(buffer, frame); !report.is_done())
       return fail(report);
   }
-  if (frame.result)
-    warn_overflow(frame.result->report.overflow, frame.result->report.candidates, frame.config.params.method);
-  if (frame.left_out)
-    warn_left_out(*frame.left_out);
-  count(frame);
-  if (frame.on_device)
-    warn_overflow_on_device();
-  GST_LOG_OBJECT(element_, "%u candidates, %u survivors", stats_.last().candidates, stats_.last().survivors);
-  if (frame.settings.post_messages)
-    post_message(buffer);
+  settle(buffer, frame);
   return GST_FLOW_OK;
 }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What crowdnms does to the frames of a stream. A frame is begun, which enqueues what the GPU does with it, and
-// finished, which waits for what the host was asked for; one more may be begun between. Belongs to a streaming thread,
-// but for what says otherwise.
+// finished, which waits for what the host was asked for; one more may be begun between. The frames in a batch are done
+// where it begins. Belongs to a streaming thread, but for what says otherwise.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>
@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/negotiation.hpp"
 #include "base/runwarning.hpp"
@@ -27,18 +28,21 @@
 #include "gpu/device.hpp"
 #include "gpu/parts.hpp"
 #include "meta/adapter.hpp"
+#include "meta/batch.hpp"
 
 namespace crowd {
 
 /// What an NmsStream works with; tests put others in place.
 struct StreamParts {
   std::span<const meta::AdapterRow> rows = meta::adapter_rows();
+  const meta::BatchKind* batches = meta::batch_kind();
   Library library;
   /// Null in a build without gst/cuda. The second is only called where the first gave something.
   std::function<std::unique_ptr<CudaDevice>()> make_device = [] { return make_device_part<CudaDevice>(); };
   std::function<std::unique_ptr<DeviceNms>(CudaDevice&, const Metadata&)> make_device_nms =
       make_device_part<DeviceNms, CudaDevice&, const Metadata&>;
-  /// Whether the element attaches the candidates itself, the best-scored ones where there is no room for all.
+  /// Whether the element attaches the candidates itself, the best-scored ones where there is no room for all. It does
+  /// not look into batches.
   bool best_are_attached = false;
 };
 
@@ -62,6 +66,10 @@ class NmsStream {
   }
   const meta::FrameSize& frame_size() const {
     return frame_size_;
+  }
+  /// Whether the caps are those of batches, which hold frames and are none.
+  bool takes_batches() const {
+    return batch_caps_;
   }
   /// Something changed downstream. Any thread.
   void reconfigure() {
@@ -90,9 +98,16 @@ class NmsStream {
   bool open_device(int device_id, std::string& problem);
   bool prepare(const Backends::Config& config);
   void follow_settings(const NmsSettings& settings);
+  Frame look_at(GstBuffer* buffer, const Metadata& metadata, const meta::FrameSize& size, const NmsSettings& settings);
   bool wants_device(GstBuffer* buffer, Frame& frame);
   FrameReport cluster(GstBuffer* buffer, Frame& frame);
   FrameReport follow_context(const Frame& frame);
+  GstFlowReturn follow_report(GstBuffer* buffer, Frame& frame, const FrameReport& report);
+  void settle(GstBuffer* buffer, const Frame& frame, const meta::BatchedFrame* batched = nullptr);
+
+  GstFlowReturn cluster_batch(GstBuffer* batch, const NmsSettings& settings);
+  void find_items(GstBuffer* batch, const NmsSettings& settings);
+  const Metadata& metadata_of(guint stream);
 
   void drop_candidates(GstBuffer* buffer, Frame& frame, const char* problem);
   GstFlowReturn fail(const FrameReport& report);
@@ -102,13 +117,16 @@ class NmsStream {
   void warn_gpu(Backends::GpuOutcome outcome);
   void warn_unread(GstBuffer* buffer, meta::KindId wanted);
   void warn_unknown_size();
-  void look_for_lost(GstBuffer* buffer, Frame& frame);
+  void look_for_lost(GstBuffer* buffer, const Metadata& metadata, Frame& frame);
   void count(const Frame& frame);
-  void post_message(GstBuffer* buffer) const;
+  void post_message(GstBuffer* buffer, const meta::BatchedFrame* batched) const;
+  static meta::FrameSize size_of(const GstCaps* caps);
 
   GstBaseTransform* element_;
   Library library_;
   bool best_are_attached_;
+  std::span<const meta::AdapterRow> rows_;
+  const meta::BatchKind* batches_;  // null: batches are not looked into
   Metadata metadata_;
   std::unique_ptr<CudaDevice> device_;
   HostNms host_;
@@ -118,6 +136,10 @@ class NmsStream {
   BackendChoice backend_ = BackendChoice::cpu;
   std::atomic<bool> reads_device_ = false;
   meta::FrameSize frame_size_;
+  bool batch_caps_ = false;                                 // buffers are batches and no frames
+  std::vector<std::unique_ptr<Metadata>> stream_metadata_;  // of the streams of batches: each numbers its classes
+  std::vector<meta::BatchedFrame> batched_;
+  std::vector<BatchItem> items_;
   Backends::Config config_{};    // what the backends were last prepared for
   std::array<Frame, 2> frames_;  // frame i at i % 2
   unsigned begun_ = 0, finished_ = 0;

@@ -11,9 +11,22 @@ GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
 
 namespace crowd {
 
+void NmsStream::settle(GstBuffer* buffer, const Frame& frame, const meta::BatchedFrame* batched) {
+  if (frame.result)
+    warn_overflow(frame.result->report.overflow, frame.result->report.candidates, frame.config.params.method);
+  if (frame.left_out)
+    warn_left_out(*frame.left_out);
+  count(frame);
+  if (frame.on_device)
+    warn_overflow_on_device();
+  GST_LOG_OBJECT(element_, "%u candidates, %u survivors", stats_.last().candidates, stats_.last().survivors);
+  if (frame.settings.post_messages)
+    post_message(buffer, batched);
+}
+
 // Also where candidates of another kind are there.
-void NmsStream::look_for_lost(GstBuffer* buffer, Frame& frame) {
-  frame.broken = metadata_.has_lost(buffer, frame.settings.source);
+void NmsStream::look_for_lost(GstBuffer* buffer, const Metadata& metadata, Frame& frame) {
+  frame.broken = metadata.has_lost(buffer, frame.settings.source);
   if (frame.broken)
     warnings_.lost.post(
         element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED,
@@ -68,9 +81,14 @@ void NmsStream::count(const Frame& frame) {
   GST_OBJECT_UNLOCK(element_);
 }
 
-void NmsStream::post_message(GstBuffer* buffer) const {
+// Its time is that of its stream.
+void NmsStream::post_message(GstBuffer* buffer, const meta::BatchedFrame* batched) const {
+  static const GstSegment unknown = {};
+  const GstSegment* segment = !batched ? &element_->segment : batched->segment ? batched->segment : &unknown;
   // Read without the lock: written by this thread only.
-  GstStructure* message = stats_.message(element_->segment, buffer);
+  GstStructure* message = stats_.message(*segment, buffer);
+  if (batched)
+    gst_structure_set(message, "stream", G_TYPE_UINT, batched->stream, nullptr);
   gst_element_post_message(GST_ELEMENT(element_), gst_message_new_element(GST_OBJECT(element_), message));
 }
 
