@@ -55,9 +55,11 @@ struct ElementImpl {
   }
 };
 
-/// Pads for video of any format in any memory.
-inline void add_any_video_templates(gpointer klass) {
+/// Pads for video of any format in any memory, and for `more`, as caps in text.
+inline void add_any_video_templates(gpointer klass, const char* more = nullptr) {
   GstCaps* caps = gst_caps_from_string("video/x-raw(ANY)");
+  if (more)
+    gst_caps_append(caps, gst_caps_from_string(more));
   auto* element_class = GST_ELEMENT_CLASS(klass);
   gst_element_class_add_pad_template(element_class, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
   gst_element_class_add_pad_template(element_class, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));

@@ -66,6 +66,19 @@
  * Properties that do not go together (say `method=paper` with a `paper-k` that does not divide `paper-d-max`) are an
  * error when the element starts. While it plays it posts one warning and clusters as before until they fit.
  *
+ * ## Batches
+ *
+ * In builds with GStreamer 1.28 or later crowdnms works between analyticscombiner and analyticssplitter as well. Each
+ * frame in a #GstAnalyticsBatchMeta, in lists of buffers, too, is clustered as if its stream went through a crowdnms of
+ * its own, all of a batch in one call of the library (of at most 1024 frames and 4 million candidates). Its size is
+ * that in the caps of its stream. Events and streams other than raw video pass as they are; a buffer that others hold,
+ * too, is copied before its metadata changes.
+ *
+ * `stats` counts each frame. So do messages, which have its `stream` (uint, from 0 on) and the times of that stream.
+ * `nms-time` is shared out among the frames of a batch, and `backend=auto` goes by the candidates of all of them.
+ * Candidates in batches are read and clustered from the host, on either backend: those in CUDA memory are copied to the
+ * host first, at the price of a wait for each frame. `output-delay` holds back no batch.
+ *
  * ## Between the detector and crowdnms, and between crowdnms and what draws
  *
  * A box is where its object is, or it is gone and a warning on the bus says so. videoconvert and videoscale keep boxes,
@@ -96,6 +109,7 @@
 #include "base/transform.hpp"
 #include "cluster/settings.hpp"
 #include "cluster/stream.hpp"
+#include "meta/batch.hpp"
 #include "nms/properties.hpp"
 
 GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
@@ -118,9 +132,9 @@ constexpr GstClockTime assumed_frame_duration = GST_SECOND / 25;
 
 /// Lives from start to stop.
 struct State {
-  bool delayed;
-  BufferRef held{};  ///< with output-delay: a frame that has begun
-  GstClockTime frame_duration = assumed_frame_duration;
+  const bool output_delay;
+  bool delayed = output_delay;  ///< batches are not
+  BufferRef held{};             ///< with output-delay: a frame that has begun
 };
 
 }  // namespace
@@ -198,34 +212,34 @@ static gboolean gst_crowd_nms_src_event(GstBaseTransform* trans, GstEvent* event
   return GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->src_event(trans, event);
 }
 
-// A frame that is held back is late by as long as the next one takes to come.
-static void gst_crowd_nms_set_latency(GstCrowdNms* self, GstClockTime latency) {
+// A frame that is held back is late by as long as the next one takes to come. Whether it is another one than before.
+static bool gst_crowd_nms_set_latency(GstCrowdNms* self, GstClockTime latency) {
   GST_OBJECT_LOCK(self);
-  self->impl->latency = latency;
+  const GstClockTime before = std::exchange(self->impl->latency, latency);
   GST_OBJECT_UNLOCK(self);
+  return before != latency;
 }
 
 static void gst_crowd_nms_follow_rate(GstCrowdNms* self, const GstStructure* structure) {
   gint n = 0, d = 1;
   gst_structure_get_fraction(structure, "framerate", &n, &d);
   const GstClockTime duration = n > 0 ? gst_util_uint64_scale_int(GST_SECOND, d, n) : assumed_frame_duration;
-  State& state = *self->impl->state;
-  if (std::exchange(state.frame_duration, duration) == duration || !state.delayed)
-    return;
-  gst_crowd_nms_set_latency(self, duration);
-  gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
+  if (gst_crowd_nms_set_latency(self, self->impl->state->delayed ? duration : 0))
+    gst_element_post_message(GST_ELEMENT(self), gst_message_new_latency(GST_OBJECT(self)));
 }
 
 static gboolean gst_crowd_nms_set_caps(GstBaseTransform* trans, GstCaps* incaps, GstCaps*) {
   auto* self = GST_CROWD_NMS(trans);
   self->impl->stream.set_caps(incaps);
+  State& state = *self->impl->state;
+  state.delayed = state.output_delay && !self->impl->stream.takes_batches();
   gst_crowd_nms_follow_rate(self, gst_caps_get_structure(incaps, 0));
   return TRUE;
 }
 
 std::unique_ptr<State> GstCrowdNmsImpl::open(GstCrowdNms* self, const NmsSettings& settings) {
   gst_crowd_nms_set_latency(self, settings.output_delay ? assumed_frame_duration : 0);
-  return self->impl->stream.start(settings) ? std::make_unique<State>(State{.delayed = settings.output_delay})
+  return self->impl->stream.start(settings) ? std::make_unique<State>(State{.output_delay = settings.output_delay})
                                             : nullptr;
 }
 
@@ -241,7 +255,10 @@ GstStructure* GstCrowdNmsImpl::stats_structure(GstCrowdNms* self) {
 // In place, so the base class hands on what downstream proposes; what we read is added to it.
 static gboolean gst_crowd_nms_propose_allocation(GstBaseTransform* trans, GstQuery* decide, GstQuery* query) {
   GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->propose_allocation(trans, decide, query);
-  crowd::meta::advertise_candidates(query, GST_CROWD_NMS(trans)->impl->stream.reads_device());
+  GstCaps* caps = nullptr;
+  gst_query_parse_allocation(query, &caps, nullptr);
+  const bool in_batches = caps && crowd::meta::are_batch_caps(crowd::meta::batch_kind(), caps);
+  crowd::meta::advertise_candidates(query, !in_batches && GST_CROWD_NMS(trans)->impl->stream.reads_device());
   return TRUE;
 }
 
@@ -283,7 +300,8 @@ static void gst_crowd_nms_class_init(GstCrowdNmsClass* klass) {
                        "read); nms-time, of frames with candidates in system memory; device-frames, with candidates "
                        "in CUDA memory, device-frames-timed of them, and device-time, of the timed ones; times in "
                        "nanoseconds; last-* for the last frame; the backend it used (none, cpu, cuda) and the method"});
-  crowd::add_any_video_templates(klass);
+  const crowd::meta::BatchKind* batches = crowd::meta::batch_kind();
+  crowd::add_any_video_templates(klass, batches ? batches->caps : nullptr);
 
   GST_ELEMENT_CLASS(klass)->set_context = gst_crowd_nms_set_context;
   auto* trans_class = GST_BASE_TRANSFORM_CLASS(klass);
