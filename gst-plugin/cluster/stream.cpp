@@ -153,6 +153,7 @@ void NmsStream::stop() {
     device_->close();
   reads_device_ = false;
   metadata_.stop();
+  items_.clear();
   stream_metadata_.clear();
 }
 

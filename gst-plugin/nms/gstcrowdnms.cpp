@@ -77,7 +77,8 @@
  * `stats` counts each frame. So do messages, which have its `stream` (uint, from 0 on) and the times of that stream.
  * `nms-time` is shared out among the frames of a batch, and `backend=auto` goes by the candidates of all of them.
  * Candidates in batches are read and clustered from the host, on either backend: those in CUDA memory are copied to the
- * host first, at the price of a wait for each frame. `output-delay` holds back no batch.
+ * host first, at the price of a wait for each frame. `output-delay` holds back no batch. Memory is set aside for the
+ * largest batch that came, about 100 bytes for each candidate of its largest frame, times its frames.
  *
  * ## Between the detector and crowdnms, and between crowdnms and what draws
  *
