@@ -9,6 +9,7 @@ build=${CROWD_BUILD:-$pipelines/../build}
 if [ -x "$build/pipelines/gst-crowd-launch" ]; then
   PATH=$build/pipelines:$PATH
   export GST_CROWD_LAYOUTS=$pipelines/../gst-plugin/tensors/layouts
+  export GST_PRESET_PATH=$pipelines/../gst-plugin/nms/presets${GST_PRESET_PATH:+:$GST_PRESET_PATH}
   export GST_PLUGIN_PATH=$build/gst-plugin${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
   # For programs in Python: the typelib, and the library that it names.
   export GI_TYPELIB_PATH=$build/gst-plugin/lib${GI_TYPELIB_PATH:+:$GI_TYPELIB_PATH}

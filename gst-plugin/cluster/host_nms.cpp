@@ -97,7 +97,7 @@ FrameReport HostNms::run_batch(std::span<BatchItem> items) {
 }
 
 FrameReport HostNms::write_batched(BatchItem& item) {
-  const Frame& frame = item.frame;
+  Frame& frame = item.frame;
   meta::Verdict verdict = frame.result->verdict;
   if (!Metadata::needs_representatives(frame)) {
     verdict.representatives = {};

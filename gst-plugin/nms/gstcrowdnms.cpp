@@ -80,6 +80,15 @@
  * host first, at the price of a wait for each frame. `output-delay` holds back no batch. Memory is set aside for the
  * largest batch that came, about 100 bytes for each candidate of its largest frame, times its frames.
  *
+ * ## Presets
+ *
+ * `crowdnms @preset=NAME` in a launch line, or gst_preset_load_preset(), sets the rule of another project with its
+ * defaults: `torchvision`, `opencv`, `deepstream`, `ultralytics` or `paper`. gst-inspect-1.0 lists them with what each
+ * equals and what it does not. In a launch line GStreamer sets the preset after all properties, in programs what is set
+ * last counts. Rules that these properties cannot express have none: NNStreamer's decoders, for one, add a pixel to
+ * intersections and none to areas. Where crowdnms is installed beside GStreamer they are found; elsewhere
+ * GST_PRESET_PATH names their folder.
+ *
  * ## Between the detector and crowdnms, and between crowdnms and what draws
  *
  * A box is where its object is, or it is gone and a warning on the bus says so. videoconvert and videoscale keep boxes,
@@ -159,7 +168,8 @@ struct _GstCrowdNms {
   GstCrowdNmsImpl* impl;
 };
 
-G_DEFINE_TYPE(GstCrowdNms, gst_crowd_nms, GST_TYPE_BASE_TRANSFORM)
+G_DEFINE_TYPE_WITH_CODE(GstCrowdNms, gst_crowd_nms, GST_TYPE_BASE_TRANSFORM,
+                        G_IMPLEMENT_INTERFACE(GST_TYPE_PRESET, nullptr))
 GST_ELEMENT_REGISTER_DEFINE(crowdnms, "crowdnms", GST_RANK_NONE, GST_TYPE_CROWD_NMS)
 
 using Base = crowd::ElementBase<GstCrowdNms>;
