@@ -231,4 +231,10 @@ TEST(crowdnms_presets, paper_is_its_rule) {
   expect_rule("paper", paper, squares);
 }
 
+TEST(crowdnms_presets, paper_counts_what_its_matrix_has_no_room_for) {
+  NmsHarness nms("@preset=paper");
+  nms.pass(squares(1, 4100));
+  EXPECT_EQ(nms.stat("last-overflow"), 4u);
+}
+
 }  // namespace
