@@ -71,8 +71,10 @@ void delete_count(gpointer count) {
 
 void find_plugins() {
   GstRegistry* registry = gst_registry_get();
-  if (!gst_registry_check_feature_version(registry, "crowdnms", 0, 0, 0))
-    gst_registry_scan_path(registry, CROWD_PLUGINS_DIR);
+  if (gst_registry_check_feature_version(registry, "crowdnms", 0, 0, 0))
+    return;
+  gst_registry_scan_path(registry, CROWD_PLUGINS_DIR);
+  gst_preset_set_app_dir(CROWD_PRESETS_DIR);
 }
 
 GstElement* parse_pipeline(const char* program, const std::vector<std::string>& words) {

@@ -13,7 +13,8 @@
 
 namespace crowd {
 
-/** Makes gst-crowd's elements known to GStreamer, where they are installed in a place that it does not look at. */
+/** Makes gst-crowd's elements and presets known to GStreamer, where they are installed in a place that it does not look
+ * at. */
 void find_plugins();
 
 /** The pipeline that the words describe (transfer full), always a GstPipeline; null, with a message printed in the name

@@ -62,6 +62,13 @@ part_of_a_stream() {
     { cat part; return 1; }
 }
 
+finds_presets() {
+  need_element crowdnms || return
+  XDG_DATA_HOME=$work/data bash -c '. "$0/env.sh" && gst-crowd-launch --check fakesrc ! crowdnms @preset=opencv ! fakesink' \
+    "$pipelines"
+}
+
+check "a pipeline takes a preset of crowdnms" finds_presets
 check "a part of a stream is played, and counted alone" part_of_a_stream
 check "the first line of the README runs" readme_line 1
 check "the second line of the README can be made" readme_line 2
