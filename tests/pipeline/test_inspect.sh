@@ -5,6 +5,7 @@
 # gst-inspect-1.0 in meson devenv knows the elements, and crowdnms has the properties it is documented to have.
 . "$(dirname "$0")/tap.sh"
 unset GST_PLUGIN_PATH_1_0
+export XDG_DATA_HOME=$work/data  # no presets that somebody saved
 
 inspect() {
   meson devenv -C "$CROWD_BUILD" gst-inspect-1.0 "$1" >"$work/$1" && grep -q '^Element Properties' "$work/$1"
@@ -25,6 +26,14 @@ has_property() {
   sed -n '/^Element Properties/,$p' "$work/crowdnms" | grep -E "^  $1 +: [^ ]+ [^ ]+"
 }
 
+lists_presets() {
+  local preset
+  for preset in deepstream opencv paper torchvision ultralytics; do
+    sed -n '/^Presets/,$p' "$work/crowdnms" | grep -E "^  \"$preset\": .*[.] Not the same: " ||
+      { echo "no preset $preset, or none that says what it is"; return 1; }
+  done
+}
+
 for element in crowdnms crowdinject crowdoverlay crowddetect crowdtensordec; do
   check "gst-inspect-1.0 $element" inspect_where_built "$element"
 done
@@ -32,4 +41,5 @@ for property in method iou-threshold score-threshold metric comparator pixel-off
   max-detections backend cuda-device-id meta-source meta-output mode post-messages stats; do
   check "crowdnms has $property, with a blurb" has_property "$property"
 done
+check "crowdnms has presets, and says what they are" lists_presets
 finish

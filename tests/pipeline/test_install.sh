@@ -18,7 +18,8 @@ has_files() {
   for file in "$libraries"/{libcrowdnms.so,libgstcrowd-1.0.so,pkgconfig/crowd-nms.pc,pkgconfig/gstreamer-crowd-1.0.pc} \
     "$plugins/libgstcrowd.so" "$prefix/include/crowd/nms.h" \
     "$prefix"/include/gstcrowd-1.0/gst/crowd/gstcrowd{boxesbytes,boxesmeta,prelude,version}.h \
-    "$prefix"/bin/gst-crowd-{launch,read-survivors,fetch-model,convert-model} "$prefix/share/gst-crowd/pipelines/film.sh"; do
+    "$prefix"/bin/gst-crowd-{launch,read-survivors,fetch-model,convert-model} "$prefix/share/gst-crowd/pipelines/film.sh" \
+    "$prefix/share/gstreamer-1.0/presets/GstCrowdNms.prs"; do
     [ -e "$file" ] || { echo "no $file"; return 1; }
   done
 }
