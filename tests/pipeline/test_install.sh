@@ -18,7 +18,7 @@ has_files() {
   for file in "$libraries"/{libcrowdnms.so,libgstcrowd-1.0.so,pkgconfig/crowd-nms.pc,pkgconfig/gstreamer-crowd-1.0.pc} \
     "$plugins/libgstcrowd.so" "$prefix/include/crowd/nms.h" \
     "$prefix"/include/gstcrowd-1.0/gst/crowd/gstcrowd{boxesbytes,boxesmeta,prelude,version}.h \
-    "$prefix"/bin/gst-crowd-{launch,read-survivors,fetch-model,convert-model} "$prefix/share/gst-crowd/pipelines/film.sh" \
+    "$prefix"/bin/gst-crowd-{launch,read-survivors,fetch-model,convert-model,eval} "$prefix/share/gst-crowd/pipelines/film.sh" \
     "$prefix/share/gstreamer-1.0/presets/GstCrowdNms.prs"; do
     [ -e "$file" ] || { echo "no $file"; return 1; }
   done
@@ -40,6 +40,13 @@ typelib_works() {
   speaks_python || return
   env -u GST_PLUGIN_PATH_1_0 GI_TYPELIB_PATH="$typelibs" LD_LIBRARY_PATH="$libraries" /usr/bin/python3 typelib.py \
     "$(pkg-config --modversion gstreamer-crowd-1.0)"
+}
+
+# Its modules are found beside it.
+installed_eval() {
+  /usr/bin/python3 -c 'import numpy' || { echo "no numpy"; return 77; }
+  echo 1,-1,0,0,40,100,1 >one.txt
+  /usr/bin/python3 "$prefix/bin/gst-crowd-eval" one.txt one.txt --metric coco | grep -q '^COCO AP (maxDets 1000) *1.0000$'
 }
 
 # Other packages have programs called launch or detector: all of ours begin with gst-crowd-.
@@ -157,4 +164,5 @@ builds_on_the_device() {
 check "a C program builds with gstreamer-crowd-cuda-1.0.pc and runs" builds_on_the_device
 check "the typelib is found and works from Python" typelib_works
 check "an installed pipeline runs" installed_pipeline
+check "the installed gst-crowd-eval judges" installed_eval
 finish
