@@ -29,14 +29,14 @@ def scenes(people, detections, images=None, size=None, **columns):
     truth = tables.make_truth("truth", [p[0] for p in people], [p[1] for p in people], **columns)
     if images:
         truth.images = np.arange(1, images + 1)
-    found = tables.make_detections("found", *zip(*detections)) if detections else tables.make_detections("found", [], [], [])
+    found = tables.make_detections("found", *(zip(*detections) if detections else ([], [], [])))
     classes, _ = join.join(truth, found, join.Asked(size=size))
     return classes[0]
 
 
 def row(people, outcomes, images=1):
-    """Scenes of people apart in image 1, and detections whose scores fall, right (True) or wrong: in each image as many of the
-    wrong ones as come next."""
+    """Scenes of people apart in image 1, and detections whose scores fall, right (True) or wrong: in each image as many
+    of the wrong ones as come next."""
     free = iter(range(people))
     detections = [(1, place(next(free)) if right else (10, 500, WIDTH, HEIGHT), 1 - k / 100)
                   for k, right in enumerate(outcomes)]

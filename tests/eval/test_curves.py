@@ -87,7 +87,8 @@ class Rounding(unittest.TestCase):
 
 
 class MissRates(unittest.TestCase):
-    """Of 10 images and 4 people. References 10^-2 to 10^-1.25 are below one false detection in 10 images, five are above."""
+    """Of 10 images and 4 people. References 10^-2 to 10^-1.25 are below one false detection in 10 images, five are
+    above."""
 
     def rates(self, outcomes, **given):
         found = row(4, outcomes, images=10)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""COCO's metrics beside those of pycocotools on random sets, to the bit. Exit status 77: there is no numpy or no pycocotools.
+"""COCO's metrics beside those of pycocotools on random sets, to the bit. Exit status 77: there is no numpy or no
+pycocotools.
 
 usage: test_pycocotools.py [SEED...]
 """
@@ -38,7 +39,8 @@ def random_set(seed):
     annotations, detections = [], []
     for image in range(1, images + 1):
         for _ in range(int(random.integers(0, 25))):
-            box = (random.integers(0, 200, 2) // step * step).tolist() + (random.integers(1, 130, 2) // step * step + 1).tolist()
+            corner, size = random.integers(0, 200, 2) // step * step, random.integers(1, 130, 2) // step * step + 1
+            box = corner.tolist() + size.tolist()
             crowd = int(random.random() < .1)
             annotations.append({"id": first_id + len(annotations), "image_id": image, "bbox": box, "iscrowd": crowd,
                                 "category_id": int(random.integers(1, kinds + 1)), "ignore": int(random.random() < .1),
@@ -67,8 +69,8 @@ def theirs(truth_path, detections, max_dets):
 
     values = [mean(precision[:, :, :, 0, 2]), mean(precision[0, :, :, 0, 2]), mean(precision[5, :, :, 0, 2])]
     values += [mean(precision[:, :, :, area, 2]) for area in (1, 2, 3)]
-    return dict(zip([f"COCO {name} (maxDets {max_dets})" for name in STATS] + ["COCO AR1", "COCO AR10", f"COCO AR{max_dets}"],
-                    values + [mean(recall[:, :, 0, m]) for m in range(3)]))
+    names = [f"COCO {name} (maxDets {max_dets})" for name in STATS] + ["COCO AR1", "COCO AR10", f"COCO AR{max_dets}"]
+    return dict(zip(names, values + [mean(recall[:, :, 0, m]) for m in range(3)]))
 
 
 def ours(truth_path, detections_path, max_dets):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Metrics beside textbook.py's on random crowds with hidden people and ignore regions. Exit status 77: there is no numpy.
+"""Metrics beside textbook.py's on random crowds with hidden people and ignore regions. Exit status 77: there is no
+numpy.
 
 usage: test_textbook.py [SEED...]
 """

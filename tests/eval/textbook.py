@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The rules of the metrics once more, in plain loops that share nothing with gst-crowd-eval. An image is (people, regions,
-detections): boxes x, y, width, height; people followed by their visible share, detections by their score."""
+"""The rules of the metrics once more, in plain loops that share nothing with gst-crowd-eval. An image is (people,
+regions, detections): boxes x, y, width, height; people followed by their visible share, detections by their score."""
 
 import itertools
 import math
@@ -28,8 +28,8 @@ def by_score(detections):
 
 
 def judge(image, reaches, first):
-    """(score, right) of each detection that counts. `reaches(overlap, best so far or None)`; of equal overlaps the first, or
-    the last."""
+    """(score, right) of each detection that counts. `reaches(overlap, best so far or None)`; of equal overlaps the
+    first, or the last."""
     people, regions, detections = image
     free = list(range(len(people)))
     for detection in by_score(detections):

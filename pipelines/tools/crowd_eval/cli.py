@@ -68,10 +68,11 @@ def make_parser():
                         help="detections an image for coco, 1000 unless given (pycocotools: 100)")
     parser.add_argument("--without-quirks", dest="published", action="store_false",
                         help="rules without what 'Published rules keep' lists below")
-    parser.add_argument("--aspect", type=between(0, 100), help="width over height that caltech gives all boxes, in dbEval .41")
-    parser.add_argument("--frames", type=numbers, help="images to judge, such as 1,41,81-100; all of TRUTH unless given")
+    parser.add_argument("--aspect", type=between(0, 100), help="width over height that caltech gives boxes, in dbEval .41")
+    parser.add_argument("--frames", type=numbers, help="images to judge, such as 1,41,81-100; all unless given")
     parser.add_argument("--class", dest="kind", type=int, help="judge this class alone")
-    parser.add_argument("--box", choices=("full", "visible"), default="full", help="which boxes of TRUTH are to be found")
+    parser.add_argument("--box", choices=("full", "visible"), default="full",
+                        help="which boxes of TRUTH are to be found")
     parser.add_argument("--min-visibility", type=float, default=0.0, metavar="SHARE",
                         help="objects of which less can be seen need not be found, for all metrics")
     parser.add_argument("--size", type=pixels, help="of pictures, where TRUTH does not say; for crowdhuman")

@@ -60,7 +60,8 @@ def evaluate(scenes, area, max_dets, published, kept):
 def coco(scenes, options):
     """COCO AP, AP50, AP75, AP of small, medium and large objects, AR of 1, 10 and maxDets detections an image.
 
-    Source: Lin et al., Microsoft COCO, ECCV 2014, and cocodataset.org/#detection-eval; exact rule: COCOeval of pycocotools.
+    Source: Lin et al., Microsoft COCO, ECCV 2014, and cocodataset.org/#detection-eval; exact rule: COCOeval of
+    pycocotools.
     Matching: an image's detections by score, equal ones in the order of the file, at most maxDets; each takes the free
     object of the largest IoU >= min(t, 1 - 1e-10), of equal ones the last, one to be found before an ignored one.
     Ignored are crowd regions (overlap is intersection over the detection's area, any number of detections) and

@@ -127,17 +127,18 @@ def crowdhuman(scenes, options):
 
     Source: Shao et al., CrowdHuman, 2018; JI: Chu et al., Detection in Crowded Scenes, CVPR 2020; exact rule: mmdet's
     crowdhuman_metric.py, which follows CrowdDet's code (it compares in single precision, this in double).
-    Boxes are clipped to the picture where its size is known. Matching: an image's detections by score take the free person
-    with the largest IoU > threshold, the first of equal ones; else, by intersection over their own area, an ignore region,
-    any number of them, and count for nothing; else they are wrong.
-    AP: area under the raw curve by trapezoids. MR: exp of the mean log miss rate at nine references 10^-2 ... 1 of false
-    detections an image. JI: the largest, over score thresholds 0, .1, ... .9 (score > threshold), of the mean over images
-    of k / (m + n - k), with k pairs of a largest bipartite matching at IoU >= threshold, n detections but for unmatched
-    ones in ignore regions, m people but for unmatched ones in them; images where m and n are 0 do not count.
+    Boxes are clipped to the picture where its size is known. Matching: an image's detections by score take the free
+    person with the largest IoU > threshold, the first of equal ones; else, by intersection over their own area, an
+    ignore region, any number of them, and count for nothing; else they are wrong.
+    AP: area under the raw curve by trapezoids. MR: exp of the mean log miss rate at nine references 10^-2 ... 1 of
+    false detections an image. JI: the largest, over score thresholds 0, .1, ... .9 (score > threshold), of the mean
+    over images of k / (m + n - k), with k pairs of a largest bipartite matching at IoU >= threshold, n detections but
+    for unmatched ones in ignore regions, m people but for unmatched ones in them; images where m and n are 0 do not
+    count.
     Of matchings of the same size the one with the best-scored detections counts; others can leave another n.
     Published rules keep that left and top are clipped to the last pixel; that the trapezoids begin at the first
-    point, so that AP of n people is at most (n - 1) / n; that MR reads the *first* point with as many false detections as
-    the reference or more, the last point if there is none, and is nan without detections; that a miss rate
+    point, so that AP of n people is at most (n - 1) / n; that MR reads the *first* point with as many false detections
+    as the reference or more, the last point if there is none, and is nan without detections; that a miss rate
     of 0 makes MR 0; and that JI has 1e-6 in its denominator. Otherwise MR is read as Caltech's.
     """
     scenes = [clipped(scene, options.published) for scene in scenes]

@@ -64,19 +64,20 @@ def check_images(truth, found):
     if not len(truth.images):
         raise BadInput(f"{truth.path}: has no images")
     judged = np.isin(found.image, truth.images)
+    problem = f"{found.path} does not match {truth.path}"
     if found.images is not None:
         missing = truth.images[~np.isin(truth.images, found.images)]
         if len(missing):
-            raise BadInput(f"{found.path} does not match {truth.path}: it has no line for {len(missing)} of "
-                           f"{len(truth.images)} images, the first is image {missing[0]} ({NUMBERS}); --frames judges others")
+            raise BadInput(f"{problem}: it has no line for {len(missing)} of {len(truth.images)} images, the first is image "
+                           f"{missing[0]} ({NUMBERS}); --frames judges others")
     if judged.all():
         return found, None
     others = np.unique(found.image[~judged])
     if not judged.any() or truth.lists_images:
-        raise BadInput(f"{found.path} does not match {truth.path}: {(~judged).sum()} detections are in images that it does "
-                       f"not have, the first in image {others[0]}; it has images {span(truth.images)} ({NUMBERS})")
-    return found.take(judged), (f"{found.path}: {(~judged).sum()} detections in {len(others)} images without ground truth "
-                                "are left out; --frames says which images have no objects")
+        raise BadInput(f"{problem}: {(~judged).sum()} detections are in images that it does not have, the first in image "
+                       f"{others[0]}; it has images {span(truth.images)} ({NUMBERS})")
+    return found.take(judged), (f"{found.path}: {(~judged).sum()} detections in {len(others)} images without ground "
+                                "truth are left out; --frames says which images have no objects")
 
 
 def check_classes(truth, found, kind):

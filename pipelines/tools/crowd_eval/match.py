@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Greedy matching of detections with ground truth, of which the protocols are variants, and curves of what came of it."""
+"""Greedy matching of detections with ground truth, of which the protocols are variants, and curves of what came of
+it."""
 
 import dataclasses
 
@@ -19,7 +20,8 @@ class Pairs:
 
 
 def overlaps(found, truth, inside):
-    """[detections, objects]: intersection over union; over the detection's area where `inside`. 0 without intersection."""
+    """[detections, objects]: intersection over union; over the detection's area where `inside`. 0 without
+    intersection."""
     low = np.maximum(found[:, None, :2], truth[None, :, :2])
     high = np.minimum((found[:, :2] + found[:, 2:])[:, None], (truth[:, :2] + truth[:, 2:])[None])
     sides = np.maximum(high - low, 0)
@@ -47,8 +49,8 @@ def assign(pairs, ignored, reusable, thresholds, strict=False, last=True):
     """[thresholds, detections]: the object that each detection takes, -1 for none.
 
     Detections choose in their order: the free object with the largest overlap of those that reach the threshold (that
-    exceed it if `strict`), one that is not ignored before any that is; of equal overlaps the last, or the first. An object
-    that is not `reusable` is free until it is taken.
+    exceed it if `strict`), one that is not ignored before any that is; of equal overlaps the last, or the first. An
+    object that is not `reusable` is free until it is taken.
     """
     thresholds = np.asarray(thresholds, float)[:, None]
     count = len(pairs.start) - 1

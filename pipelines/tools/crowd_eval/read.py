@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Reads ground truth and detections.
 
-COCO        truth: an object with `images` and `annotations` (`image_id`, `category_id`, `bbox`; `iscrowd`, `ignore`, `area`,
-            and CityPersons' `vis_ratio` and `vis_bbox`); detections: an array of objects with `image_id`, `category_id`,
-            `bbox` and `score`.
-MOTChallenge  lines of numbers. det.txt: frame,id,left,top,width,height,confidence[,...], no class. gt.txt: the same with
-            a flag in place of the confidence (0: ignored), then class and visible share (1 without it). Ten columns are
-            those of 2015, without class and visible share. Images are the frames that have a line.
+COCO        truth: an object with `images` and `annotations` (`image_id`, `category_id`, `bbox`; `iscrowd`, `ignore`,
+            `area`, and CityPersons' `vis_ratio` and `vis_bbox`); detections: an array of objects with `image_id`,
+            `category_id`, `bbox` and `score`.
+MOTChallenge  lines of numbers. det.txt: frame,id,left,top,width,height,confidence[,...], no class. gt.txt: the same
+            with a flag in place of the confidence (0: ignored), then class and visible share (1 without it). Ten
+            columns are those of 2015, without class and visible share. Images are the frames that have a line.
 JSON lines  those of gst-crowd-read-survivors: `frame` from 0, which is image 1; `class` from 0, which is class 1. Truth
             may have `ignore`, `crowd` (true or false), `visibility` and `visible-box` for each object, and needs no
             scores. Images are the lines.
@@ -69,8 +69,9 @@ def coco_truth(path, content):
             raise BadInput(f"{where}: is in image {image}, which 'images' does not list")
         has_seen = has_seen or "vis_bbox" in item
         seen = box_of(where, item["vis_bbox"]) if "vis_bbox" in item else box
-        rows.append((image, box, whole(where, "category_id", get(where, item, "category_id")), bool(item.get("iscrowd", 0)),
-                     bool(item.get("ignore", 0)), seen_share(where, item.get("vis_ratio"), box, seen), item.get("id") == 0,
+        rows.append((image, box, whole(where, "category_id", get(where, item, "category_id")),
+                     bool(item.get("iscrowd", 0)), bool(item.get("ignore", 0)),
+                     seen_share(where, item.get("vis_ratio"), box, seen), item.get("id") == 0,
                      number(where, "area", item.get("area", box[2] * box[3])), seen))
     image, box, kind, crowd, ignore, visible, zero, area, seen = columns_of(rows, 9)
     return make_truth(path, image, box, kind, crowd=crowd, ignore=ignore, visible=visible, zero=zero, area=area,
@@ -116,7 +117,7 @@ def objects(path, content):
         images.append(image)
         size = line.get("resolution")
         if size is not None:
-            sizes[image] = number(where, "width", get(where, size, "width")), number(where, "height", get(where, size, "height"))
+            sizes[image] = tuple(number(where, name, get(where, size, name)) for name in ("width", "height"))
         found += [(where, image, item) for item in items(where, line, "objects")]
     return found, np.unique(np.array(images, np.int64)), sizes
 

@@ -49,10 +49,11 @@ def all_points(curve):
 def voc(scenes, options):
     """VOC AP, 11-point and all-point, at IoU .5 or --iou.
 
-    Source: Everingham et al., The PASCAL VOC Challenge, IJCV 2010, section 4.2 (11 points); the development kits of 2010 on
-    (all points). Matching: detections by score, equal ones by image and then in the order of the file; each looks at
-    the object of the largest IoU, the first of equal ones, taken or not. IoU >= threshold: right if that is free, wrong if
-    it was taken (duplicates are errors), and neither if it is difficult, which ignored objects and crowds are; else wrong.
+    Source: Everingham et al., The PASCAL VOC Challenge, IJCV 2010, section 4.2 (11 points); the development kits of
+    2010 on (all points). Matching: detections by score, equal ones by image and then in the order of the file; each
+    looks at the object of the largest IoU, the first of equal ones, taken or not. IoU >= threshold: right if that is
+    free, wrong if it was taken (duplicates are errors), and neither if it is difficult, which ignored objects and
+    crowds are; else wrong.
     Boxes are half-open, so that the kit's one pixel more is in them already.
     11-point: mean over recalls 0, .1, ... 1 of the best precision at that recall or above, 0 where it is not reached.
     All-point: area under the precision made monotonous from the right. Without an object to find: nan.
