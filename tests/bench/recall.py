@@ -125,17 +125,23 @@ def extract(film, frames, path):
     source.wait()
 
 
-def run(elements, raw, frames):
-    """Survivors of the pipeline, and the seconds of CPU that a frame took."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def read_lines(elements, raw):
+    """What gst-crowd-read-survivors says of the frames in a file."""
     done = subprocess.run(["gst-crowd-read-survivors", "filesrc", f"location={raw}", "!", "rawvideoparse", f"width={WIDTH}",
                            f"height={HEIGHT}", "format=i420", "framerate=10/1", "!", *elements.split(), "!", "appsink",
                            "name=survivors", "sync=false"], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
-        sys.exit(f"recall.py: {elements} failed")
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: {elements} failed")
+    return done.stdout
+
+
+def run(elements, raw, frames):
+    """Survivors of the pipeline, and the seconds of CPU that a frame took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    text = read_lines(elements, raw)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     numbers = sorted(frames)
-    survivors = {numbers[n]: frame for n, frame in read_survivors(done.stdout).items()}
+    survivors = {numbers[n]: frame for n, frame in read_survivors(text).items()}
     return survivors, (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / len(numbers)
 
 
