@@ -17,7 +17,7 @@ except ImportError as missing:
 from scenes import options, place, row, scenes  # noqa: E402
 
 from crowd_eval.coco import coco  # noqa: E402
-from crowd_eval.crowdhuman import crowdhuman  # noqa: E402
+from crowd_eval.crowdhuman import clip, crowdhuman  # noqa: E402
 from crowd_eval.missrate import caltech, citypersons  # noqa: E402
 from crowd_eval.voc import voc  # noqa: E402
 
@@ -119,6 +119,41 @@ class MissRates(unittest.TestCase):
     def test_at_a_reference(self):
         # One false detection in 10 images is .1, and does not exceed it: at .1 and above 3/4.
         self.assertTrue(np.allclose(self.rates([F, T], published=False), math.exp(5 * math.log(3 / 4) / 9), rtol=1e-12))
+
+
+class Ends(unittest.TestCase):
+    """What decides where things are equal, or just at a bound."""
+
+    def test_of_equal_overlaps_the_last_or_the_first(self):
+        # The better detection is amid two people; the other one overlaps the first of them alone.
+        people, amid, left = [(1, (0, 0, 40, 100)), (1, (20, 0, 40, 100))], (1, (10, 0, 40, 100), .9), (1, (-10, 0, 40, 100), .8)
+        found = scenes(people, [amid, left])
+        self.assertEqual(coco(found, options())["COCO AR1000"], .3)  # at .5, .55 and .6, as the overlaps are 3 / 5
+        self.assertTrue(near(caltech(found, options())["Caltech MR-2 reasonable (IoU 0.5)"], 1e-10))
+        self.assertEqual(crowdhuman(found, options())["CrowdHuman MR (IoU 0.5)"], .5)
+
+    def test_citypersons_references_have_four_digits(self):
+        # 5 in 281 images is between 10^-1.75 and .0178.
+        found = row(2, [F] * 5 + [T], images=281)
+        name = "CityPersons MR-2 reasonable (IoU 0.5)"
+        self.assertEqual(citypersons(found, options(published=False))[name], math.exp(7 * math.log(1 / 2) / 9))
+        found = row(2, [T] + [F] * 5 + [T], images=281)
+        self.assertEqual(citypersons(found, options())[name], 0)
+        two = row(3, [T] + [F] * 5 + [T], images=281)
+        self.assertTrue(near(citypersons(two, options())[name], math.exp((math.log(2 / 3) + 8 * math.log(1 / 3)) / 9)))
+
+    def test_heights_of_detections(self):
+        # Small people are 50 to 75 pixels high: a false detection counts from 40 to below 93.75.
+        for height, miss in ((39.9, 0), (40, 1), (93.7, 1), (93.75, 0)):
+            found = scenes([(1, (0, 0, 20, 60))], [(1, (300, 0, 20, height), .9), (1, (0, 0, 20, 60), .8)])
+            rate = citypersons(found, options(published=False))["CityPersons MR-2 small (IoU 0.5)"]
+            self.assertEqual(rate > 1e-9, bool(miss), height)
+
+    def test_boxes_are_clipped(self):
+        boxes = np.array([[-10, -10, 30, 30], [90, 40, 30, 30], [120, 10, 5, 5.]])
+        self.assertEqual(clip(boxes, (100, 50), False).tolist(), [[0, 0, 20, 20], [90, 40, 10, 10], [100, 10, 0, 5]])
+        self.assertEqual(clip(boxes, (100, 50), True).tolist(), [[0, 0, 20, 20], [90, 40, 10, 10], [99, 10, 1, 5]])
+        self.assertEqual(clip(boxes, None, True).tolist(), boxes.tolist())
 
 
 class Jaccard(unittest.TestCase):

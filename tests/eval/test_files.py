@@ -101,7 +101,17 @@ class Files(unittest.TestCase):
         self.assertEqual(self.values(LINES_TRUTH, only_first, "--metric", "voc")[name], .5)
         self.assertEqual(self.values(LINES_TRUTH, only_first, "--metric", "voc", "--frames", "1")[name], 1)
         hidden = line(0, thing(0)) + line(1, thing(50, visibility=.2))
-        self.assertEqual(self.values(hidden, only_first, "--metric", "voc", "--min-visibility", ".3")[name], 1)
+        for least, precision in ((".3", 1), (".2", .5)):
+            self.assertEqual(self.values(hidden, only_first, "--metric", "voc", "--min-visibility", least)[name], precision)
+
+    def test_sizes_of_pictures(self):
+        # Half of the person is beyond the picture: clipped, it is what was found.
+        truth, found = "1,1,-20,0,40,100,1,1,1\n", {"box": [0, 0, 20, 100], "score": 1}
+        name, size = "CrowdHuman JI (IoU 0.9)", {"resolution": {"width": 200, "height": 100}}
+        beyond = ["--metric", "crowdhuman", "--iou", ".9", "--without-quirks"]
+        self.assertEqual(self.values(truth, line(0, found), *beyond)[name], 0)
+        self.assertEqual(self.values(truth, line(0, found), *beyond, "--size", "200x100")[name], 1)
+        self.assertEqual(self.values(truth, line(0, found, **size), *beyond)[name], 1)
 
     def test_classes(self):
         truth = line(0, thing(0, **{"class": 0}), thing(100, **{"class": 1}))

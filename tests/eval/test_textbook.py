@@ -45,7 +45,7 @@ def random_images(seed):
     step = int(random.choice([1, 5]))
     images = []
     for _ in range(int(random.integers(1, 9))):
-        people = [random_box(random, step) + (float(random.choice([.1, .2, .5, .65, .9, 1])),)
+        people = [random_box(random, step) + (float(random.choice([.1, .2, .5, .65, .87, .9, 1])),)
                   for _ in range(int(random.integers(0, 6)))]
         regions = [random_box(random, step) for _ in range(int(random.integers(0, 3)))]
         detections = []

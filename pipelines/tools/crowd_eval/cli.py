@@ -75,7 +75,7 @@ def make_parser():
                         help="which boxes of TRUTH are to be found")
     parser.add_argument("--min-visibility", type=float, default=0.0, metavar="SHARE",
                         help="objects of which less can be seen need not be found, for all metrics")
-    parser.add_argument("--size", type=pixels, help="of pictures, where TRUTH does not say; for crowdhuman")
+    parser.add_argument("--size", type=pixels, help="of pictures, where the files do not say; for crowdhuman")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     return parser
 

@@ -25,7 +25,7 @@ def scene_outcomes(scene, area, max_dets, published):
     ignored = given | (truth.area < low) | (truth.area > high)
     box = scene.box[:max_dets]
     pairs = find_pairs(box, truth.box, truth.crowd, THRESHOLDS[0])
-    taken = assign(pairs, ignored, truth.crowd, np.minimum(THRESHOLDS, 1 - 1e-10))
+    taken = assign(pairs, ignored, truth.crowd, THRESHOLDS)
     right, counted = lose_zero(taken, truth.zero, ignored) if published else outcomes(taken, ignored)
     size = box[:, 2] * box[:, 3]
     outside = (size < low) | (size > high)
@@ -63,7 +63,7 @@ def coco(scenes, options):
     Source: Lin et al., Microsoft COCO, ECCV 2014, and cocodataset.org/#detection-eval; exact rule: COCOeval of
     pycocotools.
     Matching: an image's detections by score, equal ones in the order of the file, at most maxDets; each takes the free
-    object of the largest IoU >= min(t, 1 - 1e-10), of equal ones the last, one to be found before an ignored one.
+    object of the largest IoU >= t, of equal ones the last, one to be found before an ignored one.
     Ignored are crowd regions (overlap is intersection over the detection's area, any number of detections) and
     objects whose area is outside the range (both ends in it; IoU, one detection each); unmatched detections whose own
     area is outside count for nothing. Thresholds .50:.05:.95. Interpolation: precision made monotonous from the right,

@@ -37,7 +37,7 @@ class Asked:
     kind: int | None = None  # the class; None: all
     min_visibility: float = 0.0  # objects of which less can be seen need not be found
     visible_boxes: bool = False  # the ground truth's visible boxes are what is to be found
-    size: tuple | None = None  # of pictures, where the ground truth does not say
+    size: tuple | None = None  # of pictures, where the files do not say
 
 
 def span(values):
@@ -108,7 +108,8 @@ def rows_by_image(image, images):
 
 def scenes_of(truth, found, size):
     found = found.take(np.argsort(-found.score, kind="stable"))
-    return [Scene(truth.take(t), found.box[d], found.score[d], truth.sizes.get(image, size))
+    sizes = found.sizes | truth.sizes
+    return [Scene(truth.take(t), found.box[d], found.score[d], sizes.get(image, size))
             for image, t, d in zip(truth.images.tolist(), rows_by_image(truth.image, truth.images),
                                    rows_by_image(found.image, truth.images))]
 

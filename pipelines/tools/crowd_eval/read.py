@@ -146,7 +146,8 @@ def lines_truth(path, content):
 
 
 def lines_detections(path, content):
-    found, images, _ = objects(path, content)
+    found, images, sizes = objects(path, content)
     boxes = [box_of(where, get(where, item, "box"), corners=True) for where, _, item in found]
     scores = [number(where, "score", item.get("score", 1)) for where, _, item in found]
-    return make_detections(path, [image for _, image, _ in found], boxes, scores, kinds(found), images)
+    return make_detections(path, [image for _, image, _ in found], boxes, scores, kinds(found), images=images,
+                           sizes=sizes)

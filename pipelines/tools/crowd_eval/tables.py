@@ -26,6 +26,7 @@ class Detections:
     score: np.ndarray
     kind: np.ndarray | None  # the class; None where the file has no classes
     images: np.ndarray | None = None  # those that were searched, where the file says
+    sizes: dict = dataclasses.field(default_factory=dict)  # as in Truth
 
     def take(self, rows):
         return dataclasses.replace(self, image=self.image[rows], box=self.box[rows], score=self.score[rows],
@@ -80,6 +81,6 @@ def make_truth(path, image, box, kind=None, **columns):
                  visible_box=None if seen is None else boxes(seen), **columns)
 
 
-def make_detections(path, image, box, score, kind=None, images=None):
+def make_detections(path, image, box, score, kind=None, **more):
     return Detections(path, np.array(image, np.int64), boxes(box), np.array(score, float),
-                      None if kind is None else np.array(kind, np.int64), images)
+                      None if kind is None else np.array(kind, np.int64), **more)
