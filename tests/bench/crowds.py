@@ -142,7 +142,7 @@ def write(seed, density, frames, visible, truth_path, candidates_path):
                        for b, s, v in zip(boxes, seen, shares)]
             objects += [{"box": corners(b), "visible-box": corners(b), "ignore": True} for b in regions]
             truth.write(line(number, objects))
-            found.write(line(number, [{"box": corners(r[:4]), "score": round(float(r[4]), 4)} for r in rows]))
+            found.write(line(number, [{"box": corners(r[:4]), "score": round(float(r[4]), 7)} for r in rows]))
             wanted = seen if visible else boxes
             close = (overlap(wanted, wanted) * (1 - np.eye(len(boxes))) >= .5).any(1)
             counts += len(boxes), len(rows), (shares >= .65).sum(), close.sum()

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 
 DEFAULT = "0.5"  # crowdnms' own iou-threshold
 NEAR = .005  # rules this close in AP50 are called equal
-COLOURS = ("#0b6e4f", "#b3261e", "#3f51b5", "#d98e04", "#7b1fa2", "#5bba6f", "#777777", "#e57373")
+COLOURS = plt.get_cmap("tab20").colors
 MARKERS = {"greedy": "o", "map-reduce": "s", "paper": "^"}
 
 
@@ -80,14 +80,15 @@ def best_table(results, crowds):
 def thresholds_table(results, crowds):
     """The first rule, which is crowdnms' default, with all thresholds."""
     rule = rules_of(results)[0]
-    rows = [[at, *(f"{m[rule][at]['ap50']:.3f} {m[rule][at]['mr']:.3f} {m[rule][at]['ji']:.3f}" for m in crowds.values())]
+    rows = [[at, *(" ".join(f"{m[rule][at][key]:.3f}" for key in ("ap50", "mr", "ji")) for m in crowds.values())]
             for at in next(iter(crowds.values()))[rule]]
     return table([f"{rule} at", *crowds], rows)
 
 
 def section(results, group, crowds):
     parts = [f"## {group}\n"]
-    parts.append(f"AP50, MR-2, microseconds a frame, with crowdnms' threshold {DEFAULT}:\n\n{default_table(results, crowds)}")
+    parts.append(f"AP50, MR-2, microseconds a frame, with crowdnms' threshold {DEFAULT}:\n")
+    parts.append(default_table(results, crowds))
     parts.append(f"The same, each rule with the threshold that has its best AP50:\n\n{best_table(results, crowds)}")
     parts.append(f"AP50, MR-2 and JI of the default rule by threshold:\n\n{thresholds_table(results, crowds)}")
     return "\n".join(parts)
@@ -97,13 +98,17 @@ def page(results, picture):
     sections = "\n".join(section(results, group, crowds) for group, crowds in groups(results).items())
     return f"""# Rules of crowdnms by crowd, {results["date"]}
 
-`{results["command"]}` in `meson devenv`, {results["cpu"]}, `backend=cpu`, other work on the machine. Crowds of people are
-**synthetic**, seed {results["seed"]}: [crowds.py](../crowds.py) says what they are. Of full boxes people who are hidden have
-to be found as well, of visible boxes those of whom .1 can be seen; far crowds are ignore regions. Scenes of crowdinject
-have `jitter=0.1`. The film is 20 labelled frames of vtest.avi with candidates of
+`{results["command"]}` in `meson devenv`, {results["cpu"]}, `backend=cpu`, other work on the machine; microseconds are of
+the quickest of five runs.
+
+Crowds of people are **synthetic**, seed {results["seed"]}: [crowds.py](../crowds.py) says what they are. Of full boxes
+people who are hidden have to be found as well, of visible boxes those of whom .1 can be seen; far crowds are ignore
+regions. Scenes of crowdinject have `jitter=0.1`. The film is 20 labelled frames of vtest.avi with candidates of
 `{results["detector"]}`; people of whom .3 can be seen have to be found.
-AP50 is COCO's at IoU .5 with maxDets 1000, MR-2 Caltech's of subset *all* (20 pixels high, .2 visible; lower is better),
-JI CrowdHuman's, all as `gst-crowd-eval` defines them.
+
+AP50 is COCO's at IoU .5 with maxDets 1000, MR-2 Caltech's of subset *all* (20 pixels high, .2 visible; lower is
+better), JI CrowdHuman's, all as `gst-crowd-eval` defines them. AP50 hardly minds duplicates that score low, MR-2 and JI
+do: where they disagree on the threshold, that is why.
 
 {crowds_table(results)}
 ![AP50, MR-2 and microseconds against density]({picture})
