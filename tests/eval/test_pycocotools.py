@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""COCO's metrics beside those of pycocotools on random sets, to the bit. Exit status 77: there is no numpy or no
-pycocotools.
+"""COCO's metrics beside those of pycocotools on random sets, to the last places of a sum. Exit status 77: there is no
+numpy, or pycocotools, 1 MB, cannot be fetched with pip, which is done once.
 
 usage: test_pycocotools.py [SEED...]
 """
@@ -17,14 +17,20 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 try:
     import numpy as np
-    from pycocotools.coco import COCO
-    from pycocotools.cocoeval import COCOeval
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
+from fetched import fetch  # noqa: E402
 from scenes import options  # noqa: E402
 
 from crowd_eval import cli, join, read  # noqa: E402
+
+VERSION = "2.0.11"
+if not fetch("pycocotools", VERSION):
+    print(f"skipped: pycocotools {VERSION} cannot be had with pip")
+    sys.exit(77)
+from pycocotools.coco import COCO  # noqa: E402
+from pycocotools.cocoeval import COCOeval  # noqa: E402
 
 SEEDS = range(1, 41)
 STATS = ["AP", "AP50", "AP75", "AP small", "AP medium", "AP large"]
