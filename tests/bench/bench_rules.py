@@ -64,8 +64,8 @@ def scene(folder, kind, size, frames):
     """Faces of a scene of crowdinject, loosely found."""
     truth, found = folder / f"{kind}.txt", folder / f"{kind}.jsonl"
     done = subprocess.run(["gst-crowd-read-survivors", "videotestsrc", f"num-buffers={frames}", "pattern=black", "!",
-                           f"video/x-raw,format=GRAY8,width={size[0]},height={size[1]}", "!", "crowdinject", f"scene={kind}",
-                           "jitter=0.1", f"truth-location={truth}", "!", "crowdnms", "iou-threshold=1", "!", "appsink",
+                           f"video/x-raw,format=GRAY8,width={size[0]},height={size[1]}", "!", "crowdinject",
+                           f"scene={kind}", "jitter=0.1", f"truth-location={truth}", "!", "crowdnms", "iou-threshold=1", "!", "appsink",
                            "name=survivors", "sync=false"], stdout=subprocess.PIPE, text=True, check=True)
     found.write_text(done.stdout)
     like = {"people": count(truth, "\n") / frames, "candidates": count(found, '"box"') / frames}

@@ -35,8 +35,8 @@ def elements(crowd, rule, threshold):
 
 def survivors(crowd, rule, threshold):
     """JSON lines."""
-    done = subprocess.run(["gst-crowd-read-survivors", *elements(crowd, rule, threshold), "!", "appsink", "name=survivors",
-                           "sync=false"], stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(["gst-crowd-read-survivors", *elements(crowd, rule, threshold), "!", "appsink",
+                           "name=survivors", "sync=false"], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"bench_rules.py: {rule} failed on {crowd.name}")
     return done.stdout

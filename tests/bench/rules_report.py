@@ -45,8 +45,8 @@ def crowds_table(results):
     for name, like in results["crowds"].items():
         shares = [f"{like[key]:.0%}" if key in like else "" for key in ("visible", "close")]
         rows.append([name, str(like["frames"]), f"{like['people']:.1f}", f"{like['candidates']:.0f}", *shares])
-    return table(["crowd", "frames", "people a frame", "candidates a frame", "visible by .65 or more", "overlap another by .5"],
-                 rows)
+    return table(["crowd", "frames", "people a frame", "candidates a frame", "visible by .65 or more",
+                  "overlap another by .5"], rows)
 
 
 def winners(scores, key):
