@@ -35,8 +35,7 @@ def scenes(people, detections, images=None, size=None, **columns):
 
 
 def row(people, outcomes, images=1):
-    """Scenes of people apart in image 1, and detections whose scores fall, right (True) or wrong: in each image as many
-    of the wrong ones as come next."""
+    """People apart in image 1, and detections there whose scores fall, right (True) or wrong."""
     free = iter(range(people))
     detections = [(1, place(next(free)) if right else (10, 500, WIDTH, HEIGHT), 1 - k / 100)
                   for k, right in enumerate(outcomes)]

@@ -28,8 +28,7 @@ def by_score(detections):
 
 
 def judge(image, reaches, first):
-    """(score, right) of each detection that counts. `reaches(overlap, best so far or None)`; of equal overlaps the
-    first, or the last."""
+    """(score, right) of each detection that counts. `reaches(overlap)`; of equal overlaps the first, or the last."""
     people, regions, detections = image
     free = list(range(len(people)))
     for detection in by_score(detections):
