@@ -4,8 +4,8 @@
 // Frames for the presets of crowdnms, and what a preset leaves of them.
 #pragma once
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <random>
 
 #include "nms_harness.hpp"
