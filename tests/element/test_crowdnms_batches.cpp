@@ -239,6 +239,24 @@ TEST(crowdnms_batch, a_broken_frame_is_counted_and_the_others_go_on) {
   EXPECT_THAT(take_warnings(nms.bus()), ElementsAre(HasSubstr("cannot be read")));
 }
 
+TEST(crowdnms_batch, each_stream_numbers_its_classes) {
+  NmsHarness nms("", batch_caps);
+  for (int round = 0; round < 2; round++) {
+    std::vector<BatchStream> streams = {stream_of(640, 480), stream_of(640, 480)};
+    for (guint s = 0; s < 2; s++) {
+      Ref<GstBuffer> frame = make_frame(640, 480);
+      GstAnalyticsRelationMeta* meta = add_relations(frame.get());
+      if (s == 0)
+        add_classified(meta, "person", 10, 10, 40, 40, .5f);
+      add_classified(meta, "face", 100, 10, 40, 40, .25f);
+      streams[s].add(std::move(frame));
+    }
+    const auto out = nms.pass(make_batch(streams));
+    EXPECT_EQ(rois(frames_of(out.get(), 0)[0]).back().label_id, 1);
+    EXPECT_EQ(rois(frames_of(out.get(), 1)[0]).back().label_id, 0);
+  }
+}
+
 TEST(crowdnms_batch, messages_name_the_stream_and_its_time) {
   std::vector<BatchStream> streams = {stream_of(640, 480), stream_of(640, 480, 5 * GST_SECOND)};
   for (BatchStream& stream : streams) {
