@@ -73,13 +73,13 @@ need_onnxinference() {
     skip "no onnxinference or no crowdtensordec here: take GStreamer 1.26 or later with its ONNX plugin (Debian 13), and build there"
 }
 
-# onnxinference NETWORK: the element with its model, behind what scales frames for it. GStreamer 1.28 reads in the
+# onnxinference NETWORK [SIZE]: the element with its model, behind what scales frames for it. GStreamer 1.28 reads in the
 # .modelinfo beside the model how pictures become the input, 1.26 is told.
 onnxinference() {
-  local model=none told= size
+  local model=none told= size=${2:-}
   case $1 in
-    person-net) size=width=300,height=300 ;;
-    face-net) size=width=1536,height=1152 ;; # faces of the film are small
+    person-net) size=width=300,height=300 ;; # it takes no other
+    face-net) size=${size:-width=1536,height=1152} ;; # faces of the film are small
     *) echo "there is no network $1 for onnxinference: give person-net or face-net" >&2 && exit 2 ;;
   esac
   [ "${CHECK:-0}" = 1 ] || model=$("$pipelines/convert-model" "$1") || skip "the model of $1 cannot be had"
@@ -88,6 +88,6 @@ onnxinference() {
     [ "$1" = face-net ] || told+=" input-tensor-offset=-127.5 input-tensor-scale=127.5"
   fi
   # 1.28 takes rows for packed, which those of memory that elements behind it propose are not.
-  echo "videoscale add-borders=false ! video/x-raw,$size ! onnxinference model-file=$model $told ! \
-    identity drop-allocation=true"
+  echo "videoscale add-borders=false ! video/x-raw,$size ! onnxinference model-file=$model $told \
+    optimization-level=enable-all ! identity drop-allocation=true"
 }
