@@ -76,14 +76,14 @@ need_onnxinference() {
 # onnxinference NETWORK [SIZE]: the element with its model, behind what scales frames for it. GStreamer 1.28 reads in the
 # .modelinfo beside the model how pictures become the input, 1.26 is told.
 onnxinference() {
-  local model=none told= size=${2:-}
+  local model told= size=${2:-}
   case $1 in
     person-net) size=width=300,height=300 ;; # it takes no other
     face-net) size=${size:-width=1536,height=1152} ;; # faces of the film are small
     *) echo "there is no network $1 for onnxinference: give person-net or face-net" >&2 && exit 2 ;;
   esac
-  [ "${CHECK:-0}" = 1 ] || model=$("$pipelines/convert-model" "$1") || skip "the model of $1 cannot be had"
-  if gst-inspect-1.0 onnxinference | grep -q input-tensor-scale; then
+  model=$("$pipelines/convert-model" "$1") || skip "the model of $1 cannot be had"
+  if [[ $(gst-inspect-1.0 onnxinference) == *input-tensor-scale* ]]; then
     told=input-image-format=chw
     [ "$1" = face-net ] || told+=" input-tensor-offset=-127.5 input-tensor-scale=127.5"
   fi
