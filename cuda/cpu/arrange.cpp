@@ -109,7 +109,7 @@ void bound(Node& node, std::uint32_t child, const Boxes& of, std::uint32_t count
 
 // Bounds of `count` leaves or nodes, of which the last has `last` children.
 template <typename Boxes>
-void fill_level(const Level& level, const Boxes* below, std::uint32_t count, std::uint32_t last) {
+void fill_bounds(const Level& level, const Boxes* below, std::uint32_t count, std::uint32_t last) {
   for (std::uint32_t c = 0; c < count; ++c)
     bound(level.nodes[c / width], c % width, below[c], c + 1 < count ? width : last);
   for (std::uint32_t c = count; c % width; ++c)
@@ -156,32 +156,29 @@ void fill_kinds(const Level& level, const Below* below, std::uint32_t count, std
     set_kind(level.kinds[c / width], c % width, below[c], c + 1 < count ? width : last, offset);
 }
 
-void fill_tree(Space& space, std::uint32_t count) {
+// Bounds of what is below a level, and what it is like where that is asked for.
+template <typename Boxes, typename Alike>
+void fill_level(const Level& level, const Boxes* boxes, const Alike* alike, std::uint32_t count, std::uint32_t last,
+                float offset) {
+  fill_bounds(level, boxes, count, last);
+  if (level.kinds)
+    fill_kinds(level, alike, count, last, offset);
+}
+
+void fill_tree(Space& space, std::uint32_t count, Order order, float offset) {
   std::uint32_t below = space.leaf_count;
   std::uint32_t last = (count - 1) % width + 1;
   for (space.levels = 0; below > 1 || !space.levels; ++space.levels) {
     Level& level = space.level[space.levels];
     level.count = up(below);
+    if (order != Order::kind)
+      level.kinds = nullptr;
     if (space.levels)
-      fill_level(level, space.level[space.levels - 1].nodes, below, last);
+      fill_level(level, space.level[space.levels - 1].nodes, space.level[space.levels - 1].kinds, below, last, offset);
     else
-      fill_level(level, space.leaves, below, last);
+      fill_level(level, space.leaves, space.leaves, below, last, offset);
     last = (below - 1) % width + 1;
     below = level.count;
-  }
-}
-
-// Of a filled tree.
-void fill_all_kinds(const Space& space, std::uint32_t count, float offset) {
-  std::uint32_t below = space.leaf_count;
-  std::uint32_t last = (count - 1) % width + 1;
-  for (std::uint32_t l = 0; l < space.levels; ++l) {
-    if (l)
-      fill_kinds(space.level[l], space.level[l - 1].kinds, below, last, offset);
-    else
-      fill_kinds(space.level[l], space.leaves, below, last, offset);
-    last = (below - 1) % width + 1;
-    below = space.level[l].count;
   }
 }
 
@@ -191,21 +188,17 @@ void set_remaining(Bits* remaining, std::uint32_t children) {
     remaining[children / width] = static_cast<Bits>((1u << children % width) - 1);
 }
 
-}  // namespace
-
-namespace {
-
-// In the memory of the keys: when a tree is filled, there is nothing left to sort.
+// In the memory of the keys: when a tree is filled, there is nothing left to sort. An eighth of the nodes of a level
+// are in the next, and frames with a tree have enough keys for the first levels.
 void carve_kinds(Scratch& scratch, std::uint32_t capacity) {
-  static_assert(sizeof(Kinds) * 2 <= sizeof(std::uint64_t) * width * width,
-                "a level takes at most an eighth of that below");
+  static_assert(2 * sizeof(Kinds) <= sizeof(std::uint64_t) * width * width);
   static_assert(alignof(Kinds) <= workspace_alignment && tuning::flat_max >= 2 * width * width);
   auto* kinds = reinterpret_cast<Kinds*>(scratch.keys);
   std::uint32_t below = up(capacity);
   for (std::uint32_t l = 0; below > 1; ++l) {
     below = up(below);
     scratch.space.level[l].kinds = kinds;
-    kinds += scratch.keys ? below : 0;
+    kinds += below;
   }
 }
 
@@ -231,7 +224,7 @@ Scratch carve(void* workspace, std::uint32_t capacity, std::size_t& bytes) {
     s.space.level[l].remaining = carver.take<Bits>(below);
   }
   bytes = carver.bytes();
-  if (capacity > tuning::flat_max)
+  if (workspace && capacity > tuning::flat_max)
     carve_kinds(s, capacity);
   return s;
 }
@@ -273,11 +266,7 @@ Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& sc
   task.space.levels = 0;
   fill_leaves(frame, scratch, count, rule, tree);
   if (tree)
-    fill_tree(task.space, count);
-  if (tree && order == Order::kind)
-    fill_all_kinds(task.space, count, rule.offset);
-  for (std::uint32_t l = 0; order != Order::kind && l < task.space.levels; ++l)
-    task.space.level[l].kinds = nullptr;
+    fill_tree(task.space, count, order, rule.offset);
   restore_all(task);
   return task;
 }
