@@ -32,7 +32,7 @@ from film import find_film  # noqa: E402
 DETECTOR = "crowddetect detector=person-net tiles=4x2 tile-overlap=0.3 score-threshold=0.05"
 SCENES = {"crowd-run": (1920, 1080), "oscars": (4646, 1800)}
 OTHERS = "Scenes of crowdinject, and the film"
-SEEN = .3  # of a person of the film, who else need not be found
+SEEN = .3  # of a person in view; people of the film with less need not be found
 
 
 @dataclasses.dataclass

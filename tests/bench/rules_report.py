@@ -102,9 +102,9 @@ def page(results, picture):
 the quickest of five runs.
 
 Crowds of people are **synthetic**, seed {results["seed"]}: [crowds.py](../crowds.py) says what they are. Of full boxes
-people who are hidden have to be found as well, of visible boxes those of whom .1 can be seen; far crowds are ignore
+hidden people have to be found as well, of visible boxes those with at least .1 in view; far crowds are ignore
 regions. Scenes of crowdinject have `jitter=0.1`. The film is 20 labelled frames of vtest.avi with candidates of
-`{results["detector"]}`; people of whom .3 can be seen have to be found.
+`{results["detector"]}`; people with at least .3 in view have to be found.
 
 AP50 is COCO's at IoU .5 with maxDets 1000, MR-2 Caltech's of subset *all* (20 pixels high, .2 visible; lower is
 better), JI CrowdHuman's, all as `gst-crowd-eval` defines them. AP50 hardly minds duplicates that score low, MR-2 and JI
