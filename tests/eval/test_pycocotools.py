@@ -14,13 +14,14 @@ import pathlib
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 try:
     import numpy as np
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
-from fetched import fetch  # noqa: E402
+from pip_packages import fetch  # noqa: E402
 from scenes import options  # noqa: E402
 
 from crowd_eval import cli, join, read  # noqa: E402

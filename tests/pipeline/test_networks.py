@@ -10,7 +10,6 @@ MB, is fetched with pip once; where it cannot be had, its tests are skipped.
 usage: test_networks.py NET_CANDIDATES LAYOUTS    in an environment where CROWD_CACHE may name the cache
 """
 
-import importlib
 import json
 import os
 import pathlib
@@ -20,7 +19,8 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CACHE = pathlib.Path(os.environ.setdefault("CROWD_CACHE", str(ROOT / ".cache")))
+os.environ.setdefault("CROWD_CACHE", str(ROOT / ".cache"))
+sys.path.insert(0, str(ROOT / "tests" / "support"))
 ONNXRUNTIME = "1.23.2"
 FRAMES = (0, 280, 680)
 EDGE = 2e-3  # part of a score: what another order of additions may change
@@ -38,28 +38,12 @@ try:
     import network_reference as reference
 except ImportError as missing:
     skip(f"{missing}; apt-get install python3-opencv python3-numpy")
+import pip_packages  # noqa: E402
 
 
 def fetched(program, *arguments):
     done = subprocess.run([ROOT / "pipelines" / program, *arguments], stdout=subprocess.PIPE, text=True, check=False)
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def get_onnxruntime():
-    """The module; None where it cannot be had."""
-    folder = CACHE / f"onnxruntime-{ONNXRUNTIME}-python{sys.version_info.major}.{sys.version_info.minor}"
-    if not (folder / "onnxruntime").is_dir():
-        with tempfile.TemporaryDirectory(dir=CACHE) as work:
-            done = subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet",
-                                   "--no-input", "--retries", "2", "--no-deps", "--target", f"{work}/module",
-                                   f"onnxruntime=={ONNXRUNTIME}"], check=False,
-                                  env=os.environ | {"PIP_ROOT_USER_ACTION": "ignore"})
-            if done.returncode != 0:
-                return None
-            if not folder.exists():
-                os.rename(f"{work}/module", folder)
-    sys.path.append(str(folder))
-    return importlib.import_module("onnxruntime")
 
 
 def pictures_of_film(film):
@@ -127,7 +111,7 @@ class Networks(unittest.TestCase):
         self.compare(candidates(FACE_NET, "face-net", .03, self.faces()), theirs, .03, 50)
 
     def onnxruntime(self):
-        onnxruntime = get_onnxruntime()
+        onnxruntime = pip_packages.fetch("onnxruntime", ONNXRUNTIME)
         if onnxruntime is None:
             self.skipTest(f"onnxruntime {ONNXRUNTIME} cannot be had with pip")
         return onnxruntime
