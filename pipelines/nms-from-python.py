@@ -28,6 +28,10 @@ class Box(ctypes.Structure):
     _fields_ = [(name, c_float) for name in ("x1", "y1", "x2", "y2")]
 
 
+class ClassSettings(ctypes.Structure):
+    _fields_ = [("label", c_int32), ("score_threshold", c_float), ("overlap_threshold", c_double)]
+
+
 class Params(ctypes.Structure):
     _fields_ = [
         ("method", c_int),
@@ -37,6 +41,16 @@ class Params(ctypes.Structure):
         ("overlap_threshold", c_double),
         ("score_threshold", c_float),
         ("class_agnostic", c_uint32),
+        ("rule", c_int),
+        ("max_distance", c_float),
+        ("min_overlap", c_double),
+        ("min_width", c_float),
+        ("min_height", c_float),
+        ("max_width", c_float),
+        ("max_height", c_float),
+        ("class_count", c_uint32),
+        ("listed_only", c_uint32),
+        ("class_settings", ClassSettings * 128),
         ("paper_d_max", c_uint32),
         ("paper_k", c_uint32),
         ("reserved", c_uint32 * 8),
@@ -52,6 +66,11 @@ class Candidates(ctypes.Structure):
         ("counts", POINTER(c_uint32)),
         ("frames", c_uint32),
         ("capacity", c_uint32),
+        ("feature_length", c_uint32),
+        ("densities", POINTER(c_float)),
+        ("proposals", POINTER(c_uint32)),
+        ("visible", POINTER(Box)),
+        ("features", POINTER(c_float)),
         ("reserved", c_void_p * 4),
     ]
 

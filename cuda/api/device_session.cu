@@ -214,8 +214,19 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
   Carver carver(outputs_.get(), alignment);
   const Outputs outputs =
       take_outputs(carver, static_cast<std::size_t>(candidates.frames) * candidates.capacity, candidates.frames);
-  const CrowdNmsCandidates on_device{inputs.boxes,  inputs.scores,     inputs.classes, inputs.offsets,
-                                     inputs.counts, candidates.frames, fullest,        {}};
+  const CrowdNmsCandidates on_device{inputs.boxes,
+                                     inputs.scores,
+                                     inputs.classes,
+                                     inputs.offsets,
+                                     inputs.counts,
+                                     candidates.frames,
+                                     fullest,
+                                     0,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     {}};
   const CrowdNmsSurvivors mapped{outputs.survivors,
                                  survivors.members ? outputs.members : nullptr,
                                  survivors.representatives ? outputs.representatives : nullptr,

@@ -8,6 +8,7 @@
 #include "core/failure.hpp"
 #include "core/methods.hpp"
 #include "core/metrics.hpp"
+#include "core/rules.hpp"
 
 using crowd::fail;
 
@@ -20,6 +21,39 @@ CrowdNmsStatus check_d_max(const CrowdNmsParams& p) {
   if (!p.paper_k || (p.paper_d_max && p.paper_d_max % p.paper_k))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "paper_k is %u, must divide paper_d_max (%u)", p.paper_k, p.paper_d_max);
   return CROWD_NMS_OK;
+}
+
+CrowdNmsStatus check_class_settings(const CrowdNmsParams& p) {
+  if (p.class_count > CROWD_NMS_MAX_CLASS_SETTINGS)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "class_count is %u, must be at most %u", p.class_count,
+                CROWD_NMS_MAX_CLASS_SETTINGS);
+  for (std::uint32_t i = 0; i < p.class_count; ++i) {
+    const CrowdNmsClassSettings& own = p.class_settings[i];
+    if (own.overlap_threshold < 0 || own.overlap_threshold > 1)
+      return fail(CROWD_NMS_INVALID_ARGUMENT, "overlap_threshold of class %d is %.17g, must lie in [0, 1], or be NaN",
+                  own.label, own.overlap_threshold);
+    for (std::uint32_t k = 0; k < i; ++k) {
+      if (p.class_settings[k].label == own.label)
+        return fail(CROWD_NMS_INVALID_ARGUMENT, "class %d has settings twice", own.label);
+    }
+  }
+  return CROWD_NMS_OK;
+}
+
+CrowdNmsStatus check_rule(const CrowdNmsParams& p) {
+  if (crowd::raw(p.rule) >= crowd::Rules::size)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "rule %u is not a CrowdNmsRule", crowd::raw(p.rule));
+  if (!(p.max_distance >= 0 && p.max_distance <= std::numeric_limits<float>::max()))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "max_distance is %g, must be finite and not negative",
+                double{p.max_distance});
+  if (p.rule == CROWD_NMS_FEATURE && !(p.min_overlap >= 0 && p.min_overlap <= p.overlap_threshold))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "min_overlap is %.17g, must lie between 0 and overlap_threshold (%.17g)",
+                p.min_overlap, p.overlap_threshold);
+  if (std::isnan(p.min_width) || std::isnan(p.min_height) || std::isnan(p.max_width) || std::isnan(p.max_height))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "a limit of size is NaN, must be a number");
+  if (p.listed_only > 1)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "listed_only is %u, must be 0 or 1", p.listed_only);
+  return check_class_settings(p);
 }
 
 }  // namespace
@@ -35,6 +69,16 @@ void crowd_nms_params_init(CrowdNmsParams* params) {
       .overlap_threshold = 0.5,
       .score_threshold = -std::numeric_limits<float>::infinity(),
       .class_agnostic = 0,
+      .rule = CROWD_NMS_PLAIN,
+      .max_distance = 1,
+      .min_overlap = 0.1,
+      .min_width = 0,
+      .min_height = 0,
+      .max_width = std::numeric_limits<float>::infinity(),
+      .max_height = std::numeric_limits<float>::infinity(),
+      .class_count = 0,
+      .listed_only = 0,
+      .class_settings = {},
       .paper_d_max = 0,
       .paper_k = 32,
       .reserved = {},
@@ -58,6 +102,8 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
   if (p.pixel_offset > 1 || p.class_agnostic > 1)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "pixel_offset (%u) and class_agnostic (%u) must be 0 or 1", p.pixel_offset,
                 p.class_agnostic);
+  if (const CrowdNmsStatus status = check_rule(p); status != CROWD_NMS_OK)
+    return status;
   if (!crowd::all_zero(p.reserved))
     return fail(CROWD_NMS_INVALID_ARGUMENT, crowd::reserved_is_set, "params");
   return crowd::reads_d_max(p) ? check_d_max(p) : CROWD_NMS_OK;

@@ -4,13 +4,34 @@
 #include "core/call.hpp"
 
 #include "core/failure.hpp"
+#include "core/methods.hpp"
+#include "core/rules.hpp"
 
 namespace crowd {
 
+namespace {
+
+template <typename... Row>
+CrowdNmsStatus check_rule_arrays(Table<Row...>, const CrowdNmsParams& params, const CrowdNmsCandidates& candidates) {
+  bool has = true;
+  ((params.rule == Row::value ? void(has = Row::has_arrays(candidates)) : void()), ...);
+  if (candidates.frames && candidates.capacity && !has)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "rule %s reads an array that the candidates lack, see CrowdNmsRule",
+                crowd_nms_rule_info(params.rule)->name);
+  if (candidates.feature_length > CROWD_NMS_MAX_FEATURE_LENGTH)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "feature_length is %u, must be at most %u", candidates.feature_length,
+                CROWD_NMS_MAX_FEATURE_LENGTH);
+  return CROWD_NMS_OK;
+}
+
+}  // namespace
+
 CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                           const CrowdNmsSurvivors* survivors) {
-  const CrowdNmsStatus status = crowd_nms_params_check(params);
-  return status == CROWD_NMS_OK ? check_arrays(candidates, survivors) : status;
+  if (const CrowdNmsStatus status = crowd_nms_params_check(params); status != CROWD_NMS_OK)
+    return status;
+  const CrowdNmsStatus status = check_arrays(candidates, survivors);
+  return status == CROWD_NMS_OK && reads_rule(*params) ? check_rule_arrays(Rules{}, *params, *candidates) : status;
 }
 
 CrowdNmsStatus check_arrays(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors) {

@@ -72,6 +72,10 @@ inline const CrowdNmsMethodInfo& info_of(CrowdNmsMethod method) {
   return method_infos[method];
 }
 
+inline bool reads_rule(const CrowdNmsParams& params) {
+  return info_of(params.method).reads & CROWD_NMS_READS_RULE;
+}
+
 inline bool reads_d_max(const CrowdNmsParams& params) {
   return info_of(params.method).reads & CROWD_NMS_READS_D_MAX;
 }

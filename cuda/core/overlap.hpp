@@ -13,9 +13,9 @@
 
 namespace crowd {
 
-/// What decides whether two boxes overlap; a digest of CrowdNmsParams that is cheap to pass to a kernel.
+/// What decides whether two boxes overlap, see overlap_rule() in rules.hpp; cheap to pass to a kernel.
 struct OverlapRule {
-  CrowdNmsMetric metric;
+  CrowdNmsMetric metric;  ///< one of Ratios
   bool or_equal;
   float threshold;  ///< rounded such that ratios compare with it as with the params' double
   float offset;
@@ -33,11 +33,9 @@ inline float float_above(double value) {
   return static_cast<double>(either) < value ? std::nextafter(either, 1.0f) : either;
 }
 
-inline OverlapRule overlap_rule(const CrowdNmsParams& params) {
-  const bool or_equal = params.comparator == CROWD_NMS_GREATER_EQUAL;
-  return {params.metric, or_equal,
-          or_equal ? float_above(params.overlap_threshold) : float_below(params.overlap_threshold),
-          static_cast<float>(params.pixel_offset)};
+/// `value` such that ratios compare with it, by the params' comparator, as with the double.
+inline float rounded_threshold(const CrowdNmsParams& params, double value) {
+  return params.comparator == CROWD_NMS_GREATER_EQUAL ? float_above(value) : float_below(value);
 }
 
 /// Finite and not empty. A NaN coordinate fails every comparison.
@@ -59,10 +57,14 @@ CROWD_HD inline float intersection(const CrowdNmsBox& a, const CrowdNmsBox& b, f
   return w * h;
 }
 
+CROWD_HD inline float ratio_of(const CrowdNmsBox& hi, const CrowdNmsBox& lo, const OverlapRule& rule) {
+  const float inter = intersection(hi, lo, rule.offset);
+  return inter / denominator(rule.metric, area(hi, rule.offset), area(lo, rule.offset), inter);
+}
+
 /// True if better-ranked `hi` overlaps worse-ranked `lo`, both well-formed. Classes and ranks are the caller's matter.
 CROWD_HD inline bool overlaps(const CrowdNmsBox& hi, const CrowdNmsBox& lo, const OverlapRule& rule) {
-  const float inter = intersection(hi, lo, rule.offset);
-  const float ratio = inter / denominator(rule.metric, area(hi, rule.offset), area(lo, rule.offset), inter);
+  const float ratio = ratio_of(hi, lo, rule);
   return rule.or_equal ? ratio >= rule.threshold : ratio > rule.threshold;
 }
 

@@ -23,19 +23,22 @@ constexpr std::uint32_t up(std::uint32_t n) {
 }
 
 // Indices of the valid candidates, stored in Scratch::by_rank for the time being.
-std::uint32_t filter(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, Outcome& outcome) {
-  const float offset = overlap_rule(params).offset;
+std::uint32_t filter(const Admission& admission, const Frame& frame, const Scratch& scratch, Outcome& outcome) {
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < frame.size(); ++i) {
-    const float score = frame.scores[i];
-    const bool valid = is_well_formed(frame.boxes[i], offset) && score == score;
-    const bool enough = score >= params.score_threshold;
+    const std::int32_t label = frame.arrays.classes ? frame.arrays.classes[i] : 0;
+    const Validity validity = admission.of(frame.whole[i], frame.boxes[i], frame.scores[i], label);
     scratch.by_rank[count] = i;
-    count += valid && enough;
-    outcome.invalid += !valid;
-    outcome.below_threshold += valid && !enough;
+    count += validity == Validity::valid;
+    outcome.invalid += validity == Validity::invalid;
+    outcome.below_threshold += validity == Validity::below_threshold;
   }
   return count;
+}
+
+bool pair_counts(const void* job, std::uint32_t hi, std::uint32_t lo) {
+  const Job& of = *static_cast<const Job*>(job);
+  return of.rule.pair_test.counts(hi, lo, of.frame.boxes[hi], of.frame.boxes[lo], of.frame.arrays);
 }
 
 // The valid candidates in rank order.
@@ -51,7 +54,7 @@ void rank(const Frame& frame, const Scratch& scratch, std::uint32_t count, std::
 
 float min_iou_of(const OverlapRule& rule) {
   constexpr float least = 1e-30f;  // smaller ones are not exact enough
-  const float iou = min_iou(Metrics{}, rule.metric, rule.threshold);
+  const float iou = min_iou(Ratios{}, rule.metric, rule.threshold);
   return iou >= least ? iou : 0;
 }
 
@@ -229,12 +232,13 @@ Scratch carve(void* workspace, std::uint32_t capacity, std::size_t& bytes) {
   return s;
 }
 
-Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* representatives,
-             Order order, Outcome& outcome) {
+Task arrange(const Job& job, std::uint32_t* representatives, Order order, Outcome& outcome) {
+  const Frame& frame = job.frame;
+  const Scratch& scratch = job.scratch;
   if (representatives)
     std::fill_n(representatives, frame.size(), CROWD_NMS_REJECTED);
-  const OverlapRule rule = overlap_rule(params);
-  const std::uint32_t count = filter(params, frame, scratch, outcome);
+  const OverlapRule& rule = job.rule.pair_test.overlap;
+  const std::uint32_t count = filter(job.rule.admission, frame, scratch, outcome);
   // Under this rule disjoint boxes overlap, and a tree of bounds excludes nothing.
   const bool reaches_all = rule.or_equal && rule.threshold <= 0;
   const bool tree = count > tuning::flat_max && !reaches_all;
@@ -255,6 +259,8 @@ Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& sc
       .index = scratch.index,
       .count = count,
       .rule = rule,
+      .counts = job.rule.tests_pairs ? pair_counts : nullptr,
+      .context = &job,
       .min_iou = min_iou_of(rule),
       .max_steps =
           tree && order == Order::place ? tuning::max_steps * count : std::numeric_limits<std::uint64_t>::max(),

@@ -14,9 +14,8 @@ enum class Order { place, kind };
 
 /// Counts the candidates that are not valid, ranks the others and lays them out in scratch.space: small frames, and
 /// rules under which disjoint boxes overlap, in rank order; others in a tree, by place with a limit of steps.
-/// `representatives`, if any, become CROWD_NMS_REJECTED.
-Task arrange(const CrowdNmsParams& params, const Frame& frame, const Scratch& scratch, std::uint32_t* representatives,
-             Order order, Outcome& outcome);
+/// `representatives`, if any, become CROWD_NMS_REJECTED. The task refers to the job.
+Task arrange(const Job& job, std::uint32_t* representatives, Order order, Outcome& outcome);
 
 /// What `run` gives of a task, a Pass or its like with `whole`, in the first order that it ends in.
 template <typename Run>

@@ -65,9 +65,18 @@ Frame frame_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
   if (!seen)
     return {};
   const std::size_t first = candidates.offsets ? candidates.offsets[f] : std::size_t{f} * candidates.capacity;
-  const bool classless = params.class_agnostic || !candidates.classes;
+  const auto of_frame = [first](const auto* array) { return array ? array + first : nullptr; };
+  const bool by_visible = reads_rule(params) && params.rule == CROWD_NMS_VISIBLE;
+  const std::int32_t* const classes = of_frame(candidates.classes);
   return {
-      {candidates.boxes + first, seen}, candidates.scores + first, classless ? nullptr : candidates.classes + first};
+      {(by_visible ? candidates.visible : candidates.boxes) + first, seen},
+      candidates.scores + first,
+      params.class_agnostic ? nullptr : classes,
+      candidates.boxes + first,
+      {classes, of_frame(candidates.densities), of_frame(candidates.proposals),
+       candidates.features ? candidates.features + first * candidates.feature_length : nullptr,
+       candidates.feature_length},
+  };
 }
 
 using Run = Outcome (*)(const Job&);
@@ -98,8 +107,8 @@ void write_members(const Frame& frame, const Scratch& scratch, const std::uint32
     members[r] = scratch.of[scratch.survivors[r]];
 }
 
-void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& out,
-               const Scratch& scratch, std::uint32_t f) {
+void run_frame(const CrowdNmsParams& params, const Rule& rule, const CrowdNmsCandidates& candidates,
+               const CrowdNmsSurvivors& out, const Scratch& scratch, std::uint32_t f) {
   const Counts counts = count(params, candidates, f);
   const Frame frame = frame_of(params, candidates, f, counts.seen);
   std::uint32_t* representatives = nullptr;
@@ -109,7 +118,7 @@ void run_frame(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
     representatives = scratch.representatives;
 
   const std::uint64_t d_max = reads_d_max(params) ? paper_side(params, candidates.capacity) : 0;
-  const Outcome outcome = run_of(Methods{}, params.method)({params, frame, scratch, representatives, d_max});
+  const Outcome outcome = run_of(Methods{}, params.method)({params, rule, frame, scratch, representatives, d_max});
   // Candidates beyond D_max.
   if (representatives)
     std::fill(representatives + counts.seen, representatives + counts.held, CROWD_NMS_REJECTED);
@@ -149,8 +158,9 @@ CrowdNmsStatus run_checked(const CrowdNmsParams& params, const CrowdNmsCandidate
   if (const CrowdNmsStatus status = check_workspace(workspace, bytes, needed); status != CROWD_NMS_OK)
     return status;
   const Scratch scratch = carve(workspace, candidates.capacity, needed);
+  const Rule rule(params);
   for (std::uint32_t f = 0; f < candidates.frames; ++f)
-    run_frame(params, candidates, survivors, scratch, f);
+    run_frame(params, rule, candidates, survivors, scratch, f);
   return CROWD_NMS_OK;
 }
 

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <span>
 
+#include "core/rules.hpp"
+#include "core/validity.hpp"
 #include "cpu/space.hpp"
 #include "crowd/nms.h"
 
@@ -15,12 +17,13 @@ namespace crowd::cpu {
 
 constexpr std::size_t workspace_alignment = 64;
 
-/// The candidates to look at: boxes.size() of them, `scores` as long, `classes` as long or null where classes do not
-/// matter.
+/// The candidates to look at: boxes.size() of them, and arrays as long.
 struct Frame {
-  std::span<const CrowdNmsBox> boxes;
+  std::span<const CrowdNmsBox> boxes;  ///< that overlap is about
   const float* scores;
-  const std::int32_t* classes;
+  const std::int32_t* classes;  ///< null where boxes of all classes meet
+  const CrowdNmsBox* whole;     ///< boxes, visible or not
+  RuleArrays arrays;
 
   std::uint32_t size() const {
     return static_cast<std::uint32_t>(boxes.size());
@@ -57,9 +60,22 @@ inline void add(Outcome& outcome, const Pass& pass) {
   outcome.whole &= pass.whole;
 }
 
+/// What a call has in common for its frames.
+struct Rule {
+  explicit Rule(const CrowdNmsParams& params)
+      : pair_test(crowd::pair_test(params)),
+        admission(crowd::admission(params)),
+        tests_pairs(needs_pair_test(params)) {}
+
+  PairTest pair_test;
+  Admission admission;
+  bool tests_pairs;
+};
+
 /// What a method is to do. It fills Scratch::survivors and the representatives.
 struct Job {
   const CrowdNmsParams& params;
+  const Rule& rule;
   const Frame& frame;
   const Scratch& scratch;
   std::uint32_t* representatives;  ///< an entry per candidate, or null if not asked for

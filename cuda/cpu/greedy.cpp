@@ -11,7 +11,7 @@ using namespace cpu;
 Outcome Greedy::on_cpu(const Job& job) {
   return in_either_order([&job](Order order) {
     Outcome outcome;
-    const Task task = arrange(job.params, job.frame, job.scratch, job.representatives, order, outcome);
+    const Task task = arrange(job, job.representatives, order, outcome);
     add(outcome, kernels().suppress(task));
     if (outcome.whole)
       slots_to_indices(task, outcome.survivors);

@@ -28,7 +28,7 @@ void find_representatives(const Job& job, Task& task, Outcome& outcome) {
 Outcome MapReduce::on_cpu(const Job& job) {
   return in_either_order([&job](Order order) {
     Outcome outcome;
-    Task task = arrange(job.params, job.frame, job.scratch, nullptr, order, outcome);
+    Task task = arrange(job, nullptr, order, outcome);
     task.all_suppress = true;
     add(outcome, kernels().suppress(task));
     if (outcome.whole && job.representatives)

@@ -60,6 +60,9 @@ struct Task {
   const std::uint32_t* index;    ///< candidate of a slot
   std::uint32_t count;           ///< of candidates
   OverlapRule rule;
+  /// Whether a pair of candidates that overlap by `rule` counts; null: each does.
+  bool (*counts)(const void* context, std::uint32_t hi, std::uint32_t lo);
+  const void* context;
   float min_iou;                   ///< that overlapping boxes have at least, but for rounding; 0 if none is known
   std::uint64_t max_steps;         ///< nodes and leaves to look at
   bool all_suppress;               ///< suppressed candidates suppress, too: map-reduce

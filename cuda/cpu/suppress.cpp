@@ -90,9 +90,21 @@ CROWD_INLINE void remove(const Space& space, std::uint32_t leaf, unsigned slots)
   }
 }
 
+/// Those of a leaf's slots that count as overlapped by candidate `by`.
+unsigned counted(const Task& task, std::uint32_t by, std::uint32_t leaf, unsigned slots) {
+  for (unsigned rest = slots; rest; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(rest));
+    if (!task.counts(task.context, by, task.index[leaf * width + lane]))
+      slots &= ~(1u << lane);
+  }
+  return slots;
+}
+
 /// Removes the candidates of the leaf that `hi` suppresses; their representative is `by`.
 CROWD_INLINE void sweep_leaf(const Task& task, const Probe& hi, std::uint32_t by, std::uint32_t leaf) {
-  const unsigned hit = overlapped(hi, task.space.leaves[leaf], task.rule) & task.space.remaining[leaf];
+  unsigned hit = overlapped(hi, task.space.leaves[leaf], task.rule) & task.space.remaining[leaf];
+  if (task.counts)
+    hit = counted(task, by, leaf, hit);
   if (!hit)
     return;
   remove(task.space, leaf, hit);

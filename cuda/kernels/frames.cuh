@@ -9,13 +9,11 @@
 #include <cuda_runtime.h>
 
 #include "core/carver.hpp"
-#include "core/overlap.hpp"
+#include "core/rules.hpp"
+#include "core/validity.hpp"
 #include "kernels/tuning.hpp"
 
 namespace crowd {
-
-/// Whether a candidate is valid (crowd/nms.h, "Valid") or why not. `absent`: the thread has no candidate.
-enum class Validity : std::uint32_t { valid, absent, invalid, below_threshold };
 
 /// The batch, as kernels see it. Kernels handle frame blockIdx.y unless they say otherwise.
 struct Frames {

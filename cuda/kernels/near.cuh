@@ -33,7 +33,7 @@ constexpr float min_threshold = 1e-5f;
 /// PairRule::pair_reach. IoU > t makes the intersection's extent more than t / (1 + t) of the sum of the extents. One
 /// half for rules that only imply that the boxes intersect.
 inline float pair_reach_of(const OverlapRule& rule) {
-  const float iou = min_iou(Metrics{}, rule.metric, rule.threshold);
+  const float iou = min_iou(Ratios{}, rule.metric, rule.threshold);
   const float t = iou * (1.0f - 1e-5f);
   if (iou < min_threshold)
     return 0.5f;
@@ -42,7 +42,7 @@ inline float pair_reach_of(const OverlapRule& rule) {
 
 /// PairRule::reach. IoU > t makes the larger extent less than 1 / t times the smaller. Infinite for other rules.
 inline float reach_of(const OverlapRule& rule) {
-  const float iou = min_iou(Metrics{}, rule.metric, rule.threshold);
+  const float iou = min_iou(Ratios{}, rule.metric, rule.threshold);
   const float t = iou * (1.0f - 1e-5f);
   if (iou < min_threshold)
     return INFINITY;

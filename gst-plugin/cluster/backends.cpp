@@ -193,18 +193,14 @@ CrowdNmsStatus Backends::run_call(const Config& config, const Sessions& sessions
 CrowdNmsStatus Backends::run(const Config& config, const meta::Candidates& candidates, std::uint32_t max_survivors,
                              bool with_representatives, Result& result) {
   const auto n = static_cast<std::uint32_t>(candidates.boxes.size());
-  Call call = {
-      .input = {.boxes = candidates.boxes.data(),
-                .scores = candidates.scores.data(),
-                .classes = candidates.classes.data(),
-                .offsets = nullptr,
-                .counts = &candidates.count,
-                .frames = 1,
-                .capacity = n,
-                .reserved = {}},
-      .output = {},
-      .total = n,
-  };
+  Call call{};
+  call.input.boxes = candidates.boxes.data();
+  call.input.scores = candidates.scores.data();
+  call.input.classes = candidates.classes.data();
+  call.input.counts = &candidates.count;
+  call.input.frames = 1;
+  call.input.capacity = n;
+  call.total = n;
   call.output = output_of(call.input, max_survivors, with_representatives, &result.report);
   const CrowdNmsStatus status = run_call(config, one_, call, result);
   if (status == CROWD_NMS_OK)

@@ -46,14 +46,15 @@ class CandidateBatch {
   }
 
   CrowdNmsCandidates view() const {
-    return {.boxes = boxes_.data(),
-            .scores = scores_.data(),
-            .classes = classes_.data(),
-            .offsets = offsets_.data(),
-            .counts = counts_.data(),
-            .frames = frames(),
-            .capacity = capacity_,
-            .reserved = {}};
+    CrowdNmsCandidates candidates{};
+    candidates.boxes = boxes_.data();
+    candidates.scores = scores_.data();
+    candidates.classes = classes_.data();
+    candidates.offsets = offsets_.data();
+    candidates.counts = counts_.data();
+    candidates.frames = frames();
+    candidates.capacity = capacity_;
+    return candidates;
   }
 
   std::uint32_t frames() const {

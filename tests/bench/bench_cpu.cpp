@@ -57,7 +57,8 @@ class Ours {
  public:
   Ours(const CrowdNmsParams& params, const Boxes& set, bool representatives)
       : params_(params),
-        candidates_{set.boxes.data(), set.scores.data(), nullptr, nullptr, nullptr, 1, set.size(), {}},
+        candidates_{set.boxes.data(), set.scores.data(), nullptr, nullptr, nullptr, 1, set.size(), 0,
+                    nullptr,          nullptr,           nullptr, nullptr, {}},
         survivors_(set.size()),
         representatives_(set.size()),
         members_(set.size()),

@@ -30,7 +30,8 @@ std::vector<std::uint32_t> expected_survivors(const CrowdNmsParams& params, cons
   }
   std::vector<std::uint32_t> survivors(n);
   CrowdNmsReport report;
-  const CrowdNmsCandidates in = {boxes.data(), score.data(), classes.data(), nullptr, nullptr, 1, n, {}};
+  const CrowdNmsCandidates in = {boxes.data(), score.data(), classes.data(), nullptr, nullptr, 1, n, 0,
+                                 nullptr,      nullptr,      nullptr,        nullptr, {}};
   const CrowdNmsSurvivors out = {survivors.data(), nullptr, nullptr, &report, n, 0, {}};
   const std::size_t bytes = (crowd_nms_cpu_workspace_bytes(&params, 1, n) + 63) / 64 * 64;
   const std::unique_ptr<void, decltype(&std::free)> workspace(std::aligned_alloc(64, bytes), &std::free);

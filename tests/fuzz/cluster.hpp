@@ -38,14 +38,13 @@ class Clusters {
  private:
   void run(const CrowdNmsParams& params, const meta::Candidates& candidates) {
     const auto n = static_cast<std::uint32_t>(candidates.boxes.size());
-    const CrowdNmsCandidates input = {candidates.boxes.data(),
-                                      candidates.scores.data(),
-                                      candidates.classes.data(),
-                                      nullptr,
-                                      &candidates.count,
-                                      1,
-                                      n,
-                                      {}};
+    CrowdNmsCandidates input{};
+    input.boxes = candidates.boxes.data();
+    input.scores = candidates.scores.data();
+    input.classes = candidates.classes.data();
+    input.counts = &candidates.count;
+    input.frames = 1;
+    input.capacity = n;
     const CrowdNmsSurvivors output = {survivors_.data(), members_.data(), representatives_.data(), &report_, n, 0, {}};
     CrowdNmsSession* session = nullptr;
     require(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, nullptr, 1, n, &session) == CROWD_NMS_OK,

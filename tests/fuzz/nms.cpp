@@ -12,6 +12,7 @@
 
 #include "input.hpp"
 #include "oracle.hpp"
+#include "rule_cases.hpp"
 
 namespace {
 
@@ -40,6 +41,24 @@ float lattice_score(Input& input) {
   return static_cast<float>(input.any<std::int8_t>()) / 16;
 }
 
+void read_class_settings(Input& input, bool legal, CrowdNmsParams& params) {
+  const std::uint32_t count = input.below(4);
+  for (std::uint32_t k = 0; k < count; k++) {
+    CrowdNmsClassSettings& own = params.class_settings[k];
+    own.label = legal ? static_cast<std::int32_t>(k) : input.any<std::int32_t>();
+    own.score_threshold = input.flag() ? NAN : lattice_score(input);
+    own.overlap_threshold = legal ? static_cast<double>(input.below(5)) / 4 : input.any<double>();
+  }
+  choose(input, legal, 1, params.class_count);
+  if (legal)
+    params.class_count = count;
+  choose(input, legal, 2, params.listed_only);
+  if (input.flag())
+    params.min_width = lattice_score(input);
+  if (input.flag())
+    params.max_height = lattice_score(input);
+}
+
 CrowdNmsParams read_params(Input& input) {
   constexpr double thresholds[] = {0, 0.25, 0.3, 0.5, 0.7, 1};
   CrowdNmsParams params = default_params();
@@ -58,6 +77,10 @@ CrowdNmsParams read_params(Input& input) {
     input.fill(params.score_threshold);
   choose(input, legal, 2, params.pixel_offset);
   choose(input, legal, 2, params.class_agnostic);
+  choose(input, legal, static_cast<std::uint32_t>(all_rules().size()), params.rule);
+  params.max_distance = input.flag() ? 1 : input.any<float>();
+  params.min_overlap = legal ? params.overlap_threshold / 2 : input.any<double>();
+  read_class_settings(input, legal, params);
   choose(input, legal, 65, params.paper_d_max);
   choose(input, legal, 33, params.paper_k);
   return params;
@@ -94,13 +117,27 @@ Batch read_batch(Input& input) {
     const bool whole = !with_counts || !with_offsets;
     add_candidates(input, whole ? batch.capacity : std::min(given, batch.capacity), batch.all);
   }
+  if (input.flag()) {
+    Dice dice(input.any<std::uint32_t>());
+    batch.extras = draw_extras(batch.all, dice);
+  }
   return batch;
 }
 
 /// The arrays of a batch again, each ending where its memory ends.
 struct ExactArrays {
   explicit ExactArrays(const Batch& batch)
-      : boxes(batch.all.size()), scores(batch.all.size()), classes(batch.all.size()) {
+      : boxes(batch.all.size()),
+        scores(batch.all.size()),
+        classes(batch.all.size()),
+        densities(batch.extras.densities.size()),
+        proposals(batch.extras.proposals.size()),
+        visible(batch.extras.visible.size()),
+        features(batch.extras.features.size()) {
+    std::copy(batch.extras.densities.begin(), batch.extras.densities.end(), densities.data());
+    std::copy(batch.extras.proposals.begin(), batch.extras.proposals.end(), proposals.data());
+    std::copy(batch.extras.visible.begin(), batch.extras.visible.end(), visible.data());
+    std::copy(batch.extras.features.begin(), batch.extras.features.end(), features.data());
     std::copy_n(batch.all.boxes.begin(), batch.all.size(), boxes.data());
     std::copy_n(batch.all.scores.begin(), batch.all.size(), scores.data());
     std::copy_n(batch.all.classes.begin(), batch.all.size(), classes.data());
@@ -110,12 +147,20 @@ struct ExactArrays {
     all.boxes = boxes.data();
     all.scores = scores.data();
     all.classes = all.classes ? classes.data() : nullptr;
+    all.densities = all.densities ? densities.data() : nullptr;
+    all.proposals = all.proposals ? proposals.data() : nullptr;
+    all.visible = all.visible ? visible.data() : nullptr;
+    all.features = all.features ? features.data() : nullptr;
     return all;
   }
 
   Exact<CrowdNmsBox> boxes;
   Exact<float> scores;
   Exact<std::int32_t> classes;
+  Exact<float> densities;
+  Exact<std::uint32_t> proposals;
+  Exact<CrowdNmsBox> visible;
+  Exact<float> features;
 };
 
 void require_refusal(CrowdNmsStatus status) {
@@ -228,7 +273,9 @@ void ask_for_sizes(const CrowdNmsParams& params, std::uint32_t frames, std::uint
   const std::size_t bytes = crowd_nms_cpu_workspace_bytes(&params, frames, capacity);
   require(legal || bytes == 0, "illegal parameters need no workspace");
   require(bytes <= (std::uint64_t{capacity} + 64) * 64 + 4096, "a workspace takes at most 64 bytes a candidate");
-  const CrowdNmsCandidates none = {nullptr, nullptr, nullptr, nullptr, nullptr, frames, capacity, {}};
+  CrowdNmsCandidates none{};
+  none.frames = frames;
+  none.capacity = capacity;
   const CrowdNmsSurvivors nowhere = {};
   if (frames > 0)
     require_refusal(crowd_nms_cpu(&params, &none, &nowhere, nullptr, 0));

@@ -7,15 +7,24 @@ import ctypes as c
 GREEDY, MAP_REDUCE, PAPER = range(3)
 
 
+class ClassSettings(c.Structure):
+    _fields_ = [("label", c.c_int32), ("score_threshold", c.c_float), ("overlap_threshold", c.c_double)]
+
+
 class Params(c.Structure):
     _fields_ = [("method", c.c_int), ("metric", c.c_int), ("comparator", c.c_int), ("pixel_offset", c.c_uint32),
                 ("overlap_threshold", c.c_double), ("score_threshold", c.c_float), ("class_agnostic", c.c_uint32),
+                ("rule", c.c_int), ("max_distance", c.c_float), ("min_overlap", c.c_double), ("min_width", c.c_float),
+                ("min_height", c.c_float), ("max_width", c.c_float), ("max_height", c.c_float),
+                ("class_count", c.c_uint32), ("listed_only", c.c_uint32), ("class_settings", ClassSettings * 128),
                 ("paper_d_max", c.c_uint32), ("paper_k", c.c_uint32), ("reserved", c.c_uint32 * 8)]
 
 
 class Candidates(c.Structure):
     _fields_ = [(name, c.c_void_p) for name in ("boxes", "scores", "classes", "offsets", "counts")] + [
-        ("frames", c.c_uint32), ("capacity", c.c_uint32), ("reserved", c.c_void_p * 4)]
+        ("frames", c.c_uint32), ("capacity", c.c_uint32), ("feature_length", c.c_uint32)] + [
+        (name, c.c_void_p) for name in ("densities", "proposals", "visible", "features")] + [
+        ("reserved", c.c_void_p * 4)]
 
 
 class Survivors(c.Structure):

@@ -112,6 +112,11 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
                                            batch.counts.empty() ? nullptr : counts.as<std::uint32_t>(),
                                            batch.frames,
                                            batch.capacity,
+                                           0,
+                                           nullptr,
+                                           nullptr,
+                                           nullptr,
+                                           nullptr,
                                            {}};
     const CrowdNmsSurvivors kept = {survivors.as<std::uint32_t>(),
                                     members.as<std::uint32_t>(),
@@ -259,7 +264,19 @@ TEST(Cuda, refuses_a_small_or_misaligned_workspace) {
   const std::size_t bytes = crowd_nms_cuda_workspace_bytes(&params, 1, 100);
   const DeviceBytes memory(bytes + 256);
   const DeviceBytes boxes(100 * sizeof(CrowdNmsBox)), scores(400), survivors(400), report(sizeof(CrowdNmsReport));
-  const CrowdNmsCandidates in{boxes.as<CrowdNmsBox>(), scores.as<float>(), nullptr, nullptr, nullptr, 1, 100, {}};
+  const CrowdNmsCandidates in{boxes.as<CrowdNmsBox>(),
+                              scores.as<float>(),
+                              nullptr,
+                              nullptr,
+                              nullptr,
+                              1,
+                              100,
+                              0,
+                              nullptr,
+                              nullptr,
+                              nullptr,
+                              nullptr,
+                              {}};
   const CrowdNmsSurvivors out{survivors.as<std::uint32_t>(), nullptr, nullptr, report.as<CrowdNmsReport>(), 100, 0, {}};
   EXPECT_EQ(crowd_nms_cuda(&params, &in, &out, memory.as<void>(), bytes - 1, nullptr), CROWD_NMS_WORKSPACE_TOO_SMALL);
   EXPECT_EQ(crowd_nms_cuda(&params, &in, &out, memory.as<std::byte>() + 8, bytes, nullptr), CROWD_NMS_INVALID_ARGUMENT);

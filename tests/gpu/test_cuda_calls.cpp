@@ -103,14 +103,11 @@ class RewrittenCalls {
  private:
   void enqueue(const CrowdNmsParams& params, std::uint32_t call) {
     rewrite(boxes_.as<CrowdNmsBox>(), scores_.as<float>(), n_, call, stream_.get());
-    const CrowdNmsCandidates candidates = {.boxes = boxes_.as<CrowdNmsBox>(),
-                                           .scores = scores_.as<float>(),
-                                           .classes = nullptr,
-                                           .offsets = nullptr,
-                                           .counts = nullptr,
-                                           .frames = 1,
-                                           .capacity = n_,
-                                           .reserved = {}};
+    CrowdNmsCandidates candidates{};
+    candidates.boxes = boxes_.as<CrowdNmsBox>();
+    candidates.scores = scores_.as<float>();
+    candidates.frames = 1;
+    candidates.capacity = n_;
     const CrowdNmsSurvivors survivors = outputs_[call]->pointers(n_);
     EXPECT_EQ(crowd_nms_cuda(&params, &candidates, &survivors, workspace_.as<void>(), workspace_.size(), stream_.get()),
               CROWD_NMS_OK)

@@ -30,7 +30,8 @@ struct Call {
   alignas(64) std::byte workspace[16384];
   void* at = workspace;
   std::size_t bytes = sizeof workspace;
-  CrowdNmsCandidates candidates = {box, scores, nullptr, nullptr, nullptr, 1, 2, {}};
+  CrowdNmsCandidates candidates = {box, scores,  nullptr, nullptr, nullptr, 1, 2,
+                                   0,   nullptr, nullptr, nullptr, nullptr, {}};
   CrowdNmsSurvivors survivors = {indices, nullptr, nullptr, &report, 2, 0, {}};
 
   CrowdNmsStatus run() {
@@ -145,7 +146,7 @@ TEST(Call, without_frames_needs_nothing) {
 TEST(Call, without_capacity_only_counts) {
   Call call;
   const std::uint32_t count = 5;
-  call.candidates = {nullptr, nullptr, nullptr, nullptr, &count, 1, 0, {}};
+  call.candidates = {nullptr, nullptr, nullptr, nullptr, &count, 1, 0, 0, nullptr, nullptr, nullptr, nullptr, {}};
   EXPECT_EQ(call.run(), CROWD_NMS_OK) << crowd_nms_last_error();
   EXPECT_EQ(call.report, (CrowdNmsReport{5, 5, 0, 0, 0, 0}));
 }
@@ -217,8 +218,8 @@ TEST(Version, of_the_library_is_that_of_its_header) {
 TEST(Structs, keep_their_size) {
   if (sizeof(void*) != 8)
     GTEST_SKIP() << "sizes are those of 64 bits";
-  EXPECT_EQ(sizeof(CrowdNmsParams), 72u);
-  EXPECT_EQ(sizeof(CrowdNmsCandidates), 80u);
+  EXPECT_EQ(sizeof(CrowdNmsParams), 2160u);
+  EXPECT_EQ(sizeof(CrowdNmsCandidates), 120u);
   EXPECT_EQ(sizeof(CrowdNmsSurvivors), 72u);
   EXPECT_EQ(sizeof(CrowdNmsReport), 24u);
   EXPECT_EQ(sizeof(CrowdNmsTotals), 80u);

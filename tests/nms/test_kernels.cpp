@@ -42,8 +42,9 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, bool all_suppres
   const Scratch scratch = carve(workspace.get(), set.size(), bytes);
   Found found{{}, std::vector<std::uint32_t>(set.size())};
   Outcome outcome;
-  Task task = arrange(params, {set.boxes, set.scores.data(), set.classes.data()}, scratch, found.representatives.data(),
-                      order, outcome);
+  const Rule rule(params);
+  const Frame frame = {set.boxes, set.scores.data(), set.classes.data(), set.boxes.data(), {}};
+  Task task = arrange({params, rule, frame, scratch, nullptr, 0}, found.representatives.data(), order, outcome);
   task.all_suppress = all_suppress;
   task.max_steps = UINT64_MAX;
   const std::uint32_t count = kernels.suppress(task).survivors;

@@ -31,8 +31,9 @@ class SearchCost : public testing::TestWithParam<Searched> {
   /// Steps a candidate.
   double steps(const Boxes& set, double threshold) {
     const CrowdNmsParams params = with_threshold(threshold);
-    Outcome outcome = GetParam().on_cpu(
-        {params, {set.boxes, set.scores.data(), set.classes.data()}, scratch_, representatives_.data(), 0});
+    const Rule rule(params);
+    const Frame frame = {set.boxes, set.scores.data(), set.classes.data(), set.boxes.data(), {}};
+    Outcome outcome = GetParam().on_cpu({params, rule, frame, scratch_, representatives_.data(), 0});
     return static_cast<double>(outcome.steps) / n;
   }
 

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <limits>
 
-#include "core/overlap.hpp"
 #include "core/paper_rule.hpp"
+#include "core/rules.hpp"
 #include "exact_ratios.hpp"
 
 namespace crowd::test {

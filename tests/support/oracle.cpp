@@ -18,6 +18,12 @@ struct FrameView {
   const float* scores;
   const std::int32_t* classes;
   std::uint32_t n;
+  const Extras* extras;
+  std::uint32_t first;  // of the frame's entries in `extras`
+
+  std::int32_t label(std::uint32_t i) const {
+    return classes ? classes[i] : 0;
+  }
 };
 
 bool in_better_rank(const FrameView& frame, std::uint32_t a, std::uint32_t b) {
@@ -67,22 +73,116 @@ float denominator(CrowdNmsMetric metric, float area_hi, float area_lo, float int
       return area_hi;
     case CROWD_NMS_OVER_LOWER:
       return area_lo;
+    case CROWD_NMS_DIOU:
+      return denominator(CROWD_NMS_IOU, area_hi, area_lo, inter);
   }
   throw std::invalid_argument("the oracle lacks this metric");
 }
 
-bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
-  if (!params.class_agnostic && frame.classes && frame.classes[hi] != frame.classes[lo])
-    return false;
-  const auto offset = static_cast<float>(params.pixel_offset);
-  const float inter = common_area(frame.boxes[hi], frame.boxes[lo], offset);
-  const float area_hi = area_of(frame.boxes[hi], offset);
-  const float area_lo = area_of(frame.boxes[lo], offset);
-  const float ratio = inter / denominator(params.metric, area_hi, area_lo, inter);
+// What DIoU takes off the IoU.
+float distance_term(const CrowdNmsBox& a, const CrowdNmsBox& b, float offset) {
+  const float sum_ax = a.x1 + a.x2, sum_bx = b.x1 + b.x2;
+  const float sum_ay = a.y1 + a.y2, sum_by = b.y1 + b.y2;
+  const float dx = sum_ax - sum_bx, dy = sum_ay - sum_by;
+  const float dx2 = dx * dx, dy2 = dy * dy;
+  float apart = dx2 + dy2;
+  apart = apart * 0.25f;
+  float width = std::max(a.x2, b.x2) - std::min(a.x1, b.x1);
+  width = width + offset;
+  float height = std::max(a.y2, b.y2) - std::min(a.y1, b.y1);
+  height = height + offset;
+  const float width2 = width * width, height2 = height * height;
+  return apart / (width2 + height2);
+}
+
+bool passes(const CrowdNmsParams& params, float ratio, double threshold) {
   if (std::isnan(ratio))
     return false;
   const double exact = ratio;
-  return params.comparator == CROWD_NMS_GREATER ? exact > params.overlap_threshold : exact >= params.overlap_threshold;
+  return params.comparator == CROWD_NMS_GREATER ? exact > threshold : exact >= threshold;
+}
+
+const CrowdNmsClassSettings* settings_of(const CrowdNmsParams& params, std::int32_t label) {
+  for (std::uint32_t k = 0; k < params.class_count; ++k) {
+    if (params.class_settings[k].label == label)
+      return &params.class_settings[k];
+  }
+  return nullptr;
+}
+
+double threshold_of(const CrowdNmsParams& params, std::int32_t label) {
+  const CrowdNmsClassSettings* own = settings_of(params, label);
+  return own && !std::isnan(own->overlap_threshold) ? own->overlap_threshold : params.overlap_threshold;
+}
+
+float square_distance(const FrameView& frame, std::uint32_t a, std::uint32_t b) {
+  const std::uint32_t length = frame.extras->feature_length;
+  float sum = 0;
+  for (std::uint32_t k = 0; k < length; ++k) {
+    float d = frame.extras->features[std::size_t{frame.first + a} * length + k] -
+              frame.extras->features[std::size_t{frame.first + b} * length + k];
+    d = d * d;
+    sum = sum + d;
+  }
+  return sum;
+}
+
+// The rules, of a pair with this ratio by the metric.
+bool counts(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo, float ratio) {
+  const double threshold = threshold_of(params, frame.label(hi));
+  switch (params.rule) {
+    case CROWD_NMS_PLAIN:
+    case CROWD_NMS_VISIBLE:
+      return passes(params, ratio, threshold);
+    case CROWD_NMS_ADAPTIVE: {
+      const double density = frame.extras->densities[frame.first + hi];
+      return passes(params, ratio, std::isnan(density) ? threshold : std::max(threshold, density));
+    }
+    case CROWD_NMS_SET:
+      return frame.extras->proposals[frame.first + hi] != frame.extras->proposals[frame.first + lo] &&
+             passes(params, ratio, threshold);
+    case CROWD_NMS_FEATURE: {
+      if (!passes(params, ratio, params.min_overlap))
+        return false;
+      const double distance = params.max_distance;
+      return passes(params, ratio, threshold) || square_distance(frame, hi, lo) <= distance * distance;
+    }
+  }
+  throw std::invalid_argument("the oracle lacks this rule");
+}
+
+const CrowdNmsBox& tested_box(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i) {
+  return params.rule == CROWD_NMS_VISIBLE ? frame.extras->visible[frame.first + i] : frame.boxes[i];
+}
+
+bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
+  if (!params.class_agnostic && frame.label(hi) != frame.label(lo))
+    return false;
+  const auto offset = static_cast<float>(params.pixel_offset);
+  const CrowdNmsBox& hi_box = tested_box(params, frame, hi);
+  const CrowdNmsBox& lo_box = tested_box(params, frame, lo);
+  const float inter = common_area(hi_box, lo_box, offset);
+  const float area_hi = area_of(hi_box, offset);
+  const float area_lo = area_of(lo_box, offset);
+  float ratio = inter / denominator(params.metric, area_hi, area_lo, inter);
+  if (params.metric == CROWD_NMS_DIOU)
+    ratio = ratio - distance_term(hi_box, lo_box, offset);
+  return counts(params, frame, hi, lo, ratio);
+}
+
+bool is_left_out(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i) {
+  const CrowdNmsClassSettings* own = settings_of(params, frame.label(i));
+  if (!own && params.listed_only)
+    return true;
+  const float least = own && !std::isnan(own->score_threshold) ? own->score_threshold : params.score_threshold;
+  const auto offset = static_cast<float>(params.pixel_offset);
+  const CrowdNmsBox& box = frame.boxes[i];
+  float width = box.x2 - box.x1;
+  width = width + offset;
+  float height = box.y2 - box.y1;
+  height = height + offset;
+  return !(frame.scores[i] >= least) || width < params.min_width || height < params.min_height ||
+         width > params.max_width || height > params.max_height;
 }
 
 struct Outcome {
@@ -95,9 +195,10 @@ struct Outcome {
 Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame, Outcome& outcome) {
   Indices ranked;
   for (std::uint32_t i = 0; i < frame.n; ++i) {
-    if (!well_formed(frame.boxes[i], params.pixel_offset) || std::isnan(frame.scores[i]))
+    if (!well_formed(frame.boxes[i], params.pixel_offset) ||
+        !well_formed(tested_box(params, frame, i), params.pixel_offset) || std::isnan(frame.scores[i]))
       ++outcome.invalid;
-    else if (!(frame.scores[i] >= params.score_threshold))
+    else if (is_left_out(params, frame, i))
       ++outcome.below;
     else {
       ranked.push_back(i);
@@ -262,8 +363,12 @@ Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted
       n = std::min(n, side_of_b(params, batch.capacity));
     for (std::uint32_t i = n; wanted.representatives && i < std::min(given, batch.capacity); ++i)
       result.representatives[std::size_t{f} * batch.capacity + i] = CROWD_NMS_REJECTED;
-    const FrameView frame = {batch.all.boxes.data() + first, batch.all.scores.data() + first,
-                             batch.with_classes ? batch.all.classes.data() + first : nullptr, n};
+    const FrameView frame = {batch.all.boxes.data() + first,
+                             batch.all.scores.data() + first,
+                             batch.with_classes ? batch.all.classes.data() + first : nullptr,
+                             n,
+                             &batch.extras,
+                             first};
     result.reports[f] = {};
     result.reports[f].candidates = given;
     result.reports[f].overflow = given - n;

@@ -19,6 +19,15 @@
 
 namespace crowd::test {
 
+/// What rules read of candidates, an entry each; empty: NULL in the call.
+struct Extras {
+  std::vector<float> densities;
+  std::vector<std::uint32_t> proposals;
+  std::vector<CrowdNmsBox> visible;
+  std::vector<float> features;
+  std::uint32_t feature_length = 0;
+};
+
 /// The input of one call. Frames may lie anywhere in the arrays, in any order, with gaps.
 struct Batch {
   Boxes all;
@@ -27,6 +36,7 @@ struct Batch {
   std::uint32_t frames = 1;
   std::uint32_t capacity = 0;
   bool with_classes = true;  ///< false: NULL in the call
+  Extras extras{};
 
   /// One frame; count and capacity are the set's size.
   static Batch of(Boxes set);

@@ -33,6 +33,11 @@ CrowdNmsCandidates Batch::candidates() const {
       .counts = counts.empty() ? nullptr : counts.data(),
       .frames = frames,
       .capacity = capacity,
+      .feature_length = extras.feature_length,
+      .densities = extras.densities.empty() ? nullptr : extras.densities.data(),
+      .proposals = extras.proposals.empty() ? nullptr : extras.proposals.data(),
+      .visible = extras.visible.empty() ? nullptr : extras.visible.data(),
+      .features = extras.features.empty() ? nullptr : extras.features.data(),
       .reserved = {},
   };
 }
@@ -163,7 +168,14 @@ std::ostream& operator<<(std::ostream& out, const CrowdNmsParams& params) {
   out << crowd_nms_method_info(params.method)->name << ' ' << crowd_nms_metric_info(params.metric)->name
       << (params.comparator ? " >= " : " > ") << std::setprecision(17) << params.overlap_threshold
       << std::setprecision(9) << " score>=" << params.score_threshold << " pixel-offset=" << params.pixel_offset
-      << " class-agnostic=" << params.class_agnostic;
+      << " class-agnostic=" << params.class_agnostic << ' ' << crowd_nms_rule_info(params.rule)->name
+      << " min-overlap=" << params.min_overlap << " max-distance=" << params.max_distance << " size "
+      << params.min_width << 'x' << params.min_height << " to " << params.max_width << 'x' << params.max_height
+      << (params.listed_only ? " listed only" : "");
+  for (std::uint32_t k = 0; k < params.class_count; ++k) {
+    const CrowdNmsClassSettings& own = params.class_settings[k];
+    out << " {class " << own.label << ": overlap " << own.overlap_threshold << ", score " << own.score_threshold << '}';
+  }
   if (crowd::test::reads(params.method, CROWD_NMS_READS_D_MAX))
     out << " D_max=" << params.paper_d_max << " k=" << params.paper_k;
   return out;

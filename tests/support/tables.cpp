@@ -27,6 +27,10 @@ std::vector<CrowdNmsMetric> all_metrics() {
   return rows<CrowdNmsMetric>(crowd_nms_metric_info);
 }
 
+std::vector<CrowdNmsRule> all_rules() {
+  return rows<CrowdNmsRule>(crowd_nms_rule_info);
+}
+
 std::vector<CrowdNmsMethod> all_methods() {
   return rows<CrowdNmsMethod>(crowd_nms_method_info);
 }

@@ -17,6 +17,9 @@ std::uint32_t metric_count();
 /// All metrics, by number.
 std::vector<CrowdNmsMetric> all_metrics();
 
+/// All rules, by number.
+std::vector<CrowdNmsRule> all_rules();
+
 /// All methods, by number.
 std::vector<CrowdNmsMethod> all_methods();
 

@@ -60,6 +60,29 @@
  *              - candidates beyond D_max are counted as overflow, and nothing represents them.
  *              The paper's squares {x, y, z} are the boxes {x, y, x + z, y + z}; rectangles use both extents.
  *
+ * ## Rules
+ *
+ * With methods greedy and map-reduce a rule says which overlapping pairs count: "overlaps" above is then "overlaps, and
+ * the rule has it". `hi` is the better-ranked candidate of a pair.
+ *
+ * plain        All.
+ * adaptive     Adaptive NMS (Liu, Huang, Wang 2019, eq. 4): the threshold is the larger one of overlap_threshold and
+ *              hi's density, in [0, 1], which a detector says or which is the largest IoU with another object. A
+ *              density that is NaN counts as 0.
+ * set          Set NMS (Chu et al. 2020): candidates of the same proposal never suppress each other.
+ * visible      NMS by visible boxes (Huang et al. 2020, R2NMS): "Overlap" is about the boxes' visible parts. A candidate
+ *              is valid if both of its boxes are well-formed.
+ * feature      FeatureNMS (Salscheider 2020): a ratio that does not pass min_overlap is no overlap, one that passes
+ *              overlap_threshold is; between them the two overlap iff the L2 distance of their features is at most
+ *              max_distance: the sum of (hi[k] - lo[k])^2 in float32, k ascending, every operation rounded once, compared
+ *              with the exact square of max_distance. A NaN sum is above it.
+ *
+ * ## Settings of classes, limits of size
+ *
+ * A class may have an overlap_threshold and a score_threshold of its own. The former is for what boxes of that class
+ * suppress (`hi`). Candidates of a class that is not listed where only listed ones are asked for, or of a width or height
+ * beyond the limits, count as below_threshold.
+ *
  * ## Output
  *
  * Indices of the survivors in rank order, their number, the representative of each candidate and the number of
@@ -127,13 +150,26 @@ typedef enum {
   CROWD_NMS_IOU = 0,      /**< (area(hi) + area(lo)) - inter: intersection over union */
   CROWD_NMS_IOS,          /**< min(area(hi), area(lo)): intersection over the smaller */
   CROWD_NMS_OVER_HIGHER,  /**< area(hi): Algorithm 1 of the paper */
-  CROWD_NMS_OVER_LOWER    /**< area(lo): section 3 of the paper */
+  CROWD_NMS_OVER_LOWER,   /**< area(lo): section 3 of the paper */
+  CROWD_NMS_DIOU          /**< IoU less what the centres are apart (Zheng et al. 2020, DIoU): ratio = iou - d2 / c2, with
+                                dx = (hi.x1 + hi.x2) - (lo.x1 + lo.x2), dy likewise, d2 = (dx * dx + dy * dy) * 0.25, and
+                                ex = max(hi.x2, lo.x2) - min(hi.x1, lo.x1) + pixel_offset, ey likewise,
+                                c2 = ex * ex + ey * ey */
 } CrowdNmsMetric;
 
 typedef enum {
   CROWD_NMS_GREATER = 0,   /**< ratio >  overlap_threshold suppresses (torchvision, OpenCV) */
   CROWD_NMS_GREATER_EQUAL  /**< ratio >= overlap_threshold suppresses */
 } CrowdNmsComparator;
+
+/** Which overlapping pairs count, see "Rules". */
+typedef enum {
+  CROWD_NMS_PLAIN = 0,
+  CROWD_NMS_ADAPTIVE, /**< reads CrowdNmsCandidates::densities */
+  CROWD_NMS_SET,      /**< reads CrowdNmsCandidates::proposals */
+  CROWD_NMS_VISIBLE,  /**< reads CrowdNmsCandidates::visible */
+  CROWD_NMS_FEATURE   /**< reads CrowdNmsCandidates::features */
+} CrowdNmsRule;
 
 typedef enum {
   CROWD_NMS_BACKEND_CPU = 0,
@@ -143,7 +179,8 @@ typedef enum {
 /** What a method reads of CrowdNmsParams beside method and overlap_threshold, as bits of CrowdNmsMethodInfo::reads. It
  *  ignores the rest. */
 typedef enum {
-  CROWD_NMS_READS_RULE = 1,  /**< metric, comparator, pixel_offset, class_agnostic and score_threshold; classes, too */
+  CROWD_NMS_READS_RULE = 1,  /**< metric, comparator, pixel_offset, class_agnostic, score_threshold, rule, settings of
+                                  classes and limits of size; classes, too */
   CROWD_NMS_READS_D_MAX = 2  /**< paper_d_max and paper_k */
 } CrowdNmsReads;
 
@@ -169,6 +206,15 @@ CROWD_NMS_API const CrowdNmsMethodInfo *crowd_nms_method_info(uint32_t method);
 /** The same of a CrowdNmsMetric. */
 CROWD_NMS_API const CrowdNmsMetricInfo *crowd_nms_metric_info(uint32_t metric);
 
+/** A row of the table of rules. Later versions may append members. */
+typedef struct {
+  const char *name;        /**< what it is called in text, say "adaptive" */
+  const char *description; /**< what it does, in half a sentence */
+} CrowdNmsRuleInfo;
+
+/** The same of a CrowdNmsRule. */
+CROWD_NMS_API const CrowdNmsRuleInfo *crowd_nms_rule_info(uint32_t rule);
+
 /** The representative of a suppressed candidate that overlaps no survivor (map-reduce, paper). */
 #define CROWD_NMS_NONE UINT32_C(0xffffffff)
 
@@ -184,6 +230,16 @@ typedef struct {
   float x1, y1, x2, y2;
 } CrowdNmsBox;
 
+/** What holds for a class alone. */
+typedef struct {
+  int32_t label;            /**< of the class */
+  float score_threshold;    /**< NaN: that of the params */
+  double overlap_threshold; /**< [0, 1]; NaN: that of the params */
+} CrowdNmsClassSettings;
+
+/** Classes that can have settings of their own. */
+#define CROWD_NMS_MAX_CLASS_SETTINGS 128u
+
 /** How to suppress. Fill with crowd_nms_params_init(), then change what differs. A call with a value that is none of an
  *  enumeration's, or beyond the range given here, is refused: CROWD_NMS_INVALID_ARGUMENT. */
 typedef struct {
@@ -194,6 +250,17 @@ typedef struct {
   double overlap_threshold;      /**< [0, 1], default 0.5 */
   float score_threshold;         /**< any but NaN, default -infinity: every score counts */
   uint32_t class_agnostic;       /**< 0 (default): per class; 1: across classes */
+  CrowdNmsRule rule;             /**< default plain */
+  float max_distance;            /**< rule feature only: T, finite and at least 0, default 1 */
+  double min_overlap;            /**< rule feature only: N1, [0, overlap_threshold], default 0.1 */
+  float min_width, min_height;   /**< a candidate's least extents (pixel_offset included), default 0. None of the four
+                                      is NaN */
+  float max_width, max_height;   /**< its largest ones, default infinity */
+  uint32_t class_count;          /**< entries of class_settings in use, default 0 */
+  uint32_t listed_only;          /**< 1: other classes than those in class_settings are left out; 0 (default): they are
+                                      clustered as the params say */
+  CrowdNmsClassSettings class_settings[CROWD_NMS_MAX_CLASS_SETTINGS]; /**< in any order, no label twice. Where
+                                      candidates have no classes, all are of class 0 */
   uint32_t paper_d_max;          /**< method paper only: D_max, the side of B; 0 (default): the capacity rounded up to
                                       a multiple of paper_k. At most 65536 */
   uint32_t paper_k;              /**< method paper only: partitions of a row, a divisor of D_max, default 32. CUDA needs
@@ -201,8 +268,11 @@ typedef struct {
   uint32_t reserved[8];          /**< 0 */
 } CrowdNmsParams;
 
+/** Most values of a candidate's feature. */
+#define CROWD_NMS_MAX_FEATURE_LENGTH 4096u
+
 /**
- * A batch of candidates. Pointers are device pointers in crowd_nms_cuda() and crowd_nms_cuda_gather(), host pointers
+ * A batch of candidates. Arrays that the call's rule does not read may be NULL. Pointers are device pointers in crowd_nms_cuda() and crowd_nms_cuda_gather(), host pointers
  * everywhere else; counts and offsets live where the boxes live.
  *
  * Frame f holds counts[f] candidates, beginning at element offsets[f] of every array. The first `capacity` of them are
@@ -217,6 +287,11 @@ typedef struct {
   uint32_t frames;         /**< may be 0 */
   uint32_t capacity;       /**< most candidates of a frame; may be 0. It and frames * capacity are at most
                                 CROWD_NMS_MAX_TOTAL */
+  uint32_t feature_length; /**< values of a candidate in `features`, at most CROWD_NMS_MAX_FEATURE_LENGTH */
+  const float *densities;    /**< rule adaptive */
+  const uint32_t *proposals; /**< rule set: which proposal made the candidate */
+  const CrowdNmsBox *visible; /**< rule visible: each box's visible part */
+  const float *features;     /**< rule feature: feature_length values of each candidate, one candidate after the other */
   const void *reserved[4]; /**< NULL */
 } CrowdNmsCandidates;
 
@@ -228,7 +303,8 @@ typedef struct {
   uint32_t candidates;      /**< counts[f] as given */
   uint32_t overflow;        /**< beyond the capacity, never looked at */
   uint32_t invalid;         /**< not finite, empty, inverted or NaN score (0 in method paper) */
-  uint32_t below_threshold; /**< well-formed, but score < score_threshold (0 in method paper) */
+  uint32_t below_threshold; /**< well-formed, but score < score_threshold, or left out by settings of classes or limits
+                                 of size (0 in method paper) */
   uint32_t survivors;       /**< found by NMS, before any clipping */
   uint32_t clipped;         /**< survivors beyond max_survivors, hence not written */
 } CrowdNmsReport;

@@ -88,7 +88,7 @@ __device__ void test_pair(const DirectArguments& a, Tile& tile, const Job& job, 
   const float4 row = tile.box[r];
   PairRule rule = a.rule;
   if (Tile::bounded) {
-    rule.overlap.metric = bounding(Metrics{}, rule.overlap.metric);
+    rule.overlap.metric = bounding(Ratios{}, rule.overlap.metric);
     rule.disjoint_too = false;
   }
   if (suppresses(column, row, rule) && is_better(tile, job, place, r, i) &&

@@ -15,7 +15,7 @@ namespace {
 
 // IoU > t gives inter > t / (1 + t) * (sum of areas); the guard covers rounding. 0 for other rules.
 float min_part(const OverlapRule& rule) {
-  const float iou = min_iou(Metrics{}, rule.metric, rule.threshold);
+  const float iou = min_iou(Ratios{}, rule.metric, rule.threshold);
   return iou < tiny_area ? 0 : iou / (1 + iou) * (1 - 4 * guard);
 }
 

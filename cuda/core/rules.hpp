@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The rules (CrowdNmsRule), a row each: which pairs of overlapping boxes count, for host and device.
+//
+// Every pair that counts overlaps by overlap_rule(), which a search can use. What it finds, PairTest::counts() sifts.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "core/class_table.hpp"
+#include "core/overlap.hpp"
+#include "core/table.hpp"
+
+namespace crowd {
+
+/// What is read of a frame's candidates beside boxes and scores; null where nothing asks for it.
+struct RuleArrays {
+  const std::int32_t* classes;  ///< of settings of classes; null: all of class 0
+  const float* densities;
+  const std::uint32_t* proposals;
+  const float* features;
+  std::uint32_t feature_length;
+};
+
+/// Two candidates of a frame, better-ranked `hi` and `lo`.
+struct RulePair {
+  std::uint32_t hi, lo;
+  float ratio;      ///< by the metric
+  float threshold;  ///< of the class of `hi`
+  bool or_equal;
+  double max_square_distance;  ///< of features
+
+  CROWD_HD bool passes(float bound) const {
+    return or_equal ? ratio >= bound : ratio > bound;
+  }
+};
+
+struct Plain {
+  static constexpr CrowdNmsRule value = CROWD_NMS_PLAIN;
+  static constexpr char name[] = "plain";
+  static constexpr char description[] = "every overlap counts";
+  static bool has_arrays(const CrowdNmsCandidates&) {
+    return true;
+  }
+  CROWD_HD static bool counts(const RulePair& pair, const RuleArrays&) {
+    return pair.passes(pair.threshold);
+  }
+};
+
+struct Adaptive {
+  static constexpr CrowdNmsRule value = CROWD_NMS_ADAPTIVE;
+  static constexpr char name[] = "adaptive";
+  static constexpr char description[] = "in a crowd more overlap is needed: where objects are dense (Liu et al. 2019)";
+  static bool has_arrays(const CrowdNmsCandidates& candidates) {
+    return candidates.densities;
+  }
+  CROWD_HD static bool counts(const RulePair& pair, const RuleArrays& arrays) {
+    const float density = arrays.densities[pair.hi];
+    return pair.passes(density > pair.threshold ? density : pair.threshold);
+  }
+};
+
+struct Set {
+  static constexpr CrowdNmsRule value = CROWD_NMS_SET;
+  static constexpr char name[] = "set";
+  static constexpr char description[] = "candidates of one proposal never suppress each other (Chu et al. 2020)";
+  static bool has_arrays(const CrowdNmsCandidates& candidates) {
+    return candidates.proposals;
+  }
+  CROWD_HD static bool counts(const RulePair& pair, const RuleArrays& arrays) {
+    return pair.passes(pair.threshold) && arrays.proposals[pair.hi] != arrays.proposals[pair.lo];
+  }
+};
+
+/// The boxes that are searched are the visible ones.
+struct Visible {
+  static constexpr CrowdNmsRule value = CROWD_NMS_VISIBLE;
+  static constexpr char name[] = "visible";
+  static constexpr char description[] = "overlaps of the boxes' visible parts count (Huang et al. 2020)";
+  static bool has_arrays(const CrowdNmsCandidates& candidates) {
+    return candidates.visible;
+  }
+  CROWD_HD static bool counts(const RulePair& pair, const RuleArrays&) {
+    return pair.passes(pair.threshold);
+  }
+};
+
+struct Feature {
+  static constexpr CrowdNmsRule value = CROWD_NMS_FEATURE;
+  static constexpr char name[] = "feature";
+  static constexpr char description[] = "boxes that overlap a little count where they look alike (Salscheider 2020)";
+  static bool has_arrays(const CrowdNmsCandidates& candidates) {
+    return candidates.features;
+  }
+  CROWD_HD static float square_distance(const RulePair& pair, const RuleArrays& arrays) {
+    const float* const hi = arrays.features + std::size_t{pair.hi} * arrays.feature_length;
+    const float* const lo = arrays.features + std::size_t{pair.lo} * arrays.feature_length;
+    float sum = 0;
+    for (std::uint32_t k = 0; k < arrays.feature_length; ++k) {
+      const float difference = hi[k] - lo[k];
+      sum += difference * difference;
+    }
+    return sum;
+  }
+  CROWD_HD static bool counts(const RulePair& pair, const RuleArrays& arrays) {
+    return pair.passes(pair.threshold) ||
+           static_cast<double>(square_distance(pair, arrays)) <= pair.max_square_distance;
+  }
+};
+
+using Rules = Table<Plain, Adaptive, Set, Visible, Feature>;
+static_assert(in_order(Rules{}), "rows are in the order of CrowdNmsRule");
+
+template <typename... Row>
+CROWD_HD bool rule_counts(Table<Row...>, CrowdNmsRule rule, const RulePair& pair, const RuleArrays& arrays) {
+  bool result = false;
+  ((rule == Row::value ? void(result = Row::counts(pair, arrays)) : void()), ...);
+  return result;
+}
+
+/// The least overlap by which a pair may count.
+inline double min_overlap(const CrowdNmsParams& params) {
+  if (params.rule == CROWD_NMS_FEATURE)
+    return params.min_overlap;
+  double least = params.overlap_threshold;
+  for (std::uint32_t i = 0; i < params.class_count; ++i)
+    least = std::fmin(least, params.class_settings[i].overlap_threshold);  // not NaN
+  return least;
+}
+
+/// By which all pairs overlap that count.
+inline OverlapRule overlap_rule(const CrowdNmsParams& params) {
+  return {base_metric(params.metric), params.comparator == CROWD_NMS_GREATER_EQUAL,
+          rounded_threshold(params, min_overlap(params)), static_cast<float>(params.pixel_offset)};
+}
+
+/// Whether pairs may overlap by overlap_rule() and not count.
+inline bool needs_pair_test(const CrowdNmsParams& params) {
+  const auto sets_overlap = [](const CrowdNmsClassSettings& own) { return !std::isnan(own.overlap_threshold); };
+  return params.metric != base_metric(params.metric) ||
+         (params.rule != CROWD_NMS_PLAIN && params.rule != CROWD_NMS_VISIBLE) ||
+         std::any_of(params.class_settings, params.class_settings + params.class_count, sets_overlap);
+}
+
+/// A digest of the params: which pairs that overlap count.
+struct PairTest {
+  OverlapRule overlap;
+  CrowdNmsMetric metric;
+  CrowdNmsRule rule;
+  float threshold;  ///< of classes that have none of their own
+  double max_square_distance;
+  ClassTable classes;
+
+  CROWD_HD float threshold_of(std::uint32_t candidate, const RuleArrays& arrays) const {
+    const std::uint32_t place =
+        classes.count ? classes.find(arrays.classes ? arrays.classes[candidate] : 0) : ClassTable::none;
+    return place == ClassTable::none ? threshold : classes.overlap_threshold[place];
+  }
+
+  /// Of two candidates of one class, or of any where classes do not matter, whose boxes overlap by `overlap`.
+  CROWD_HD bool counts(std::uint32_t hi, std::uint32_t lo, const CrowdNmsBox& hi_box, const CrowdNmsBox& lo_box,
+                       const RuleArrays& arrays) const {
+    const float base = ratio_of(hi_box, lo_box, overlap);
+    const float ratio = metric == Diou::value ? Diou::less(base, hi_box, lo_box, overlap.offset) : base;
+    const RulePair pair{hi, lo, ratio, threshold_of(hi, arrays), overlap.or_equal, max_square_distance};
+    return pair.passes(overlap.threshold) && rule_counts(Rules{}, rule, pair, arrays);
+  }
+};
+
+inline PairTest pair_test(const CrowdNmsParams& params) {
+  const double distance = params.max_distance;
+  return {overlap_rule(params), params.metric,      params.rule, rounded_threshold(params, params.overlap_threshold),
+          distance * distance,  class_table(params)};
+}
+
+}  // namespace crowd

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+#include "rule_cases.hpp"
+
+#include <limits>
+
+namespace crowd::test {
+
+namespace {
+
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+template <typename T, std::size_t N>
+const T& pick(Dice& dice, const T (&from)[N]) {
+  return dice.pick(std::span<const T>(from));
+}
+
+// A part of the box that is left where something stands in front of it.
+CrowdNmsBox visible_part(const CrowdNmsBox& box, Dice& dice) {
+  CrowdNmsBox part = box;
+  if (dice.one_in(2))
+    part.x1 += (box.x2 - box.x1) * dice.unit();
+  if (dice.one_in(2))
+    part.y2 -= (box.y2 - box.y1) * dice.unit();
+  if (dice.one_in(40))
+    part.x2 = nan;
+  if (dice.one_in(40))
+    part.y2 = part.y1;
+  return part;
+}
+
+void draw_features(Extras& extras, std::uint32_t n, Dice& dice) {
+  constexpr std::uint32_t lengths[] = {1, 2, 7, 32};
+  extras.feature_length = pick(dice, lengths);
+  const std::uint32_t looks = 1 + dice.below(5);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const auto look = static_cast<float>(dice.below(looks));
+    for (std::uint32_t k = 0; k < extras.feature_length; ++k)
+      extras.features.push_back(dice.one_in(200) ? nan : look + dice.between(-0.3f, 0.3f));
+  }
+}
+
+void draw_class_settings(CrowdNmsParams& params, Dice& dice) {
+  params.listed_only = dice.one_in(3);
+  // Downwards, so that they have to be put in order.
+  for (std::int32_t label = 4; label >= -1; --label) {
+    if (dice.one_in(2))
+      params.class_settings[params.class_count++] = {label, dice.one_in(2) ? nan : dice.unit() * 0.6f,
+                                                     dice.one_in(2) ? double{nan} : double{dice.unit()}};
+  }
+}
+
+void draw_limits(CrowdNmsParams& params, Dice& dice) {
+  constexpr float least[] = {0, 0, 1, 20};
+  constexpr float most[] = {inf, inf, 60, 200};
+  params.min_width = pick(dice, least);
+  params.min_height = pick(dice, least);
+  params.max_width = pick(dice, most);
+  params.max_height = pick(dice, most);
+}
+
+}  // namespace
+
+Extras draw_extras(const Boxes& boxes, Dice& dice) {
+  constexpr float odd_densities[] = {0, nan, 1, 2, -1};
+  Extras extras;
+  for (const CrowdNmsBox& box : boxes.boxes) {
+    extras.densities.push_back(dice.one_in(6) ? pick(dice, odd_densities) : dice.unit());
+    extras.proposals.push_back(dice.below(boxes.size() / 2 + 1));
+    extras.visible.push_back(visible_part(box, dice));
+  }
+  draw_features(extras, boxes.size(), dice);
+  return extras;
+}
+
+void draw_rule(Case& it, Dice& dice) {
+  if (dice.one_in(3))
+    return;
+  it.batch.extras = draw_extras(it.batch.all, dice);
+  const std::vector<CrowdNmsRule> rules = all_rules();
+  CrowdNmsParams& params = it.params;
+  params.rule = it.batch.all.boxes.empty() ? CROWD_NMS_PLAIN : dice.pick(std::span<const CrowdNmsRule>(rules));
+  params.min_overlap = params.overlap_threshold * double{dice.unit()};
+  params.max_distance = dice.unit() * 2;
+  if (dice.one_in(3))
+    draw_class_settings(params, dice);
+  if (dice.one_in(4))
+    draw_limits(params, dice);
+}
+
+}  // namespace crowd::test
