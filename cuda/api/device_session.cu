@@ -43,7 +43,33 @@ struct Inputs {
   std::int32_t* classes;
   std::uint32_t* offsets;
   std::uint32_t* counts;
+  std::byte* extras;  ///< what the rule reads
 };
+
+/// Room for what a rule reads of a candidate. Features may be of any length, and sessions take none.
+constexpr std::size_t extra_room = sizeof(CrowdNmsBox);
+
+/// An array that a rule reads.
+struct Extras {
+  const std::byte* array = nullptr;
+  std::size_t size = 0;  ///< of an entry
+};
+
+Extras extras_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates) {
+  if (!reads_rule(params))
+    return {};
+  const auto of = [](const auto* array) { return Extras{reinterpret_cast<const std::byte*>(array), sizeof *array}; };
+  switch (params.rule) {
+    case CROWD_NMS_ADAPTIVE:
+      return of(candidates.densities);
+    case CROWD_NMS_SET:
+      return of(candidates.proposals);
+    case CROWD_NMS_VISIBLE:
+      return of(candidates.visible);
+    default:
+      return {};
+  }
+}
 
 Inputs take_inputs(Carver& carver, std::size_t total, std::uint32_t frames) {
   Inputs inputs;
@@ -52,6 +78,7 @@ Inputs take_inputs(Carver& carver, std::size_t total, std::uint32_t frames) {
   inputs.boxes = carver.take<CrowdNmsBox>(total);
   inputs.scores = carver.take<float>(total);
   inputs.classes = carver.take<std::int32_t>(total);
+  inputs.extras = carver.take<std::byte>(total * extra_room);
   return inputs;
 }
 
@@ -94,7 +121,8 @@ class DeviceSession final : public Session {
                      const CrowdNmsSurvivors& survivors) noexcept override;
 
  private:
-  std::size_t pack(const CrowdNmsCandidates& candidates, bool with_classes, Inputs& on_device) noexcept;
+  std::size_t pack(const CrowdNmsCandidates& candidates, const Extras& extras, bool with_classes,
+                   Inputs& on_device) noexcept;
   CrowdNmsStatus wait() noexcept;
   void hand_over(const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& survivors, std::uint32_t room,
                  std::uint32_t fullest, const Outputs& outputs) noexcept;
@@ -141,7 +169,8 @@ CrowdNmsStatus DeviceSession::allocate(const CrowdNmsParams* params, std::uint32
 }
 
 // Fills the staging block; returns the bytes to copy.
-std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, bool with_classes, Inputs& on_device) noexcept {
+std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, const Extras& extras, bool with_classes,
+                                Inputs& on_device) noexcept {
   std::size_t total = 0;
   for (std::uint32_t f = 0; f < candidates.frames; ++f)
     total += used(candidates, f);
@@ -159,13 +188,17 @@ std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, bool with_
       std::memcpy(to.scores + at, candidates.scores + start(candidates, f), n * sizeof(float));
       if (with_classes)
         std::memcpy(to.classes + at, candidates.classes + start(candidates, f), n * sizeof(std::int32_t));
+      if (extras.array)
+        std::memcpy(to.extras + at * extras.size, extras.array + start(candidates, f) * extras.size, n * extras.size);
     }
     at += n;
   }
-  if (with_classes)
+  if (!with_classes)
+    on_device.classes = nullptr;
+  if (extras.array)
     return host.bytes();
-  on_device.classes = nullptr;
-  return static_cast<std::size_t>(reinterpret_cast<std::byte*>(to.classes) - static_cast<std::byte*>(staging_.get()));
+  const std::byte* const end = with_classes ? to.extras : reinterpret_cast<std::byte*>(to.classes);
+  return static_cast<std::size_t>(end - static_cast<std::byte*>(staging_.get()));
 }
 
 CrowdNmsStatus DeviceSession::wait() noexcept {
@@ -200,9 +233,13 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
                                   const CrowdNmsSurvivors& survivors) noexcept {
   if (!candidates.frames)
     return CROWD_NMS_OK;
-  const bool with_classes = candidates.classes && !params.class_agnostic;
+  if (reads_rule(params) && params.rule == CROWD_NMS_FEATURE)
+    return fail(CROWD_NMS_UNSUPPORTED,
+                "a session on the GPU takes no features: use the CPU backend, or crowd_nms_cuda() on device buffers");
+  const bool with_classes = candidates.classes && (!params.class_agnostic || params.class_count || params.listed_only);
+  const Extras extras = extras_of(params, candidates);
   Inputs inputs;
-  const std::size_t bytes = pack(candidates, with_classes, inputs);
+  const std::size_t bytes = pack(candidates, extras, with_classes, inputs);
   if (const cudaError_t error =
           cudaMemcpyAsync(inputs_.get(), staging_.get(), bytes, cudaMemcpyHostToDevice, stream_.get()))
     return failed("uploading candidates", error);
@@ -214,19 +251,17 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
   Carver carver(outputs_.get(), alignment);
   const Outputs outputs =
       take_outputs(carver, static_cast<std::size_t>(candidates.frames) * candidates.capacity, candidates.frames);
-  const CrowdNmsCandidates on_device{inputs.boxes,
-                                     inputs.scores,
-                                     inputs.classes,
-                                     inputs.offsets,
-                                     inputs.counts,
-                                     candidates.frames,
-                                     fullest,
-                                     0,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     {}};
+  CrowdNmsCandidates on_device{};
+  on_device.boxes = inputs.boxes;
+  on_device.scores = inputs.scores;
+  on_device.classes = inputs.classes;
+  on_device.offsets = inputs.offsets;
+  on_device.counts = inputs.counts;
+  on_device.frames = candidates.frames;
+  on_device.capacity = fullest;
+  on_device.densities = reinterpret_cast<const float*>(inputs.extras);
+  on_device.proposals = reinterpret_cast<const std::uint32_t*>(inputs.extras);
+  on_device.visible = reinterpret_cast<const CrowdNmsBox*>(inputs.extras);
   const CrowdNmsSurvivors mapped{outputs.survivors,
                                  survivors.members ? outputs.members : nullptr,
                                  survivors.representatives ? outputs.representatives : nullptr,

@@ -91,6 +91,8 @@ struct Call {
   std::uint32_t frame_count;
   CrowdNmsSurvivors out;
   cudaStream_t stream;
+  RuleArrays rule_arrays{};                 ///< of all frames
+  const float4* whole = nullptr;            ///< boxes, where frames.boxes are their visible parts
   bool all_suppress = false;                ///< suppressed candidates suppress, too: map-reduce
   PaperScratch scratch{};                   ///< of method paper alone
   mutable cudaError_t error = cudaSuccess;  ///< of the first launch that failed
@@ -128,9 +130,17 @@ constexpr std::size_t workspace_alignment = 256;
 bool launch_direct(const Call& call, Carver carver);
 std::size_t direct_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
-/// Greedy or map-reduce with all outputs, for any capacity. `carver`: staged_bytes() of device memory.
-void launch_staged(const Call& call, Carver carver);
-std::size_t staged_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
+/// Greedy or map-reduce with all outputs, for any capacity. `carver`: workspace_bytes() of device memory.
+namespace staged {
+void launch(const Call& call, Carver carver);
+std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
+}  // namespace staged
+
+/// The same, with what needs_pair_test() and needs_admission() are about.
+namespace ruled {
+void launch(const Call& call, Carver carver);
+std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
+}  // namespace ruled
 
 /// Algorithms 1 and 2: decides which candidates are kept. `scratch`: paper_scratch_bytes() of device memory.
 void launch_paper(const Call& call, std::byte* scratch);

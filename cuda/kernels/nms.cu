@@ -65,7 +65,7 @@ CrowdNmsStatus check_pointers(const CrowdNmsCandidates& candidates, const void* 
     return fail(CROWD_NMS_WORKSPACE_TOO_SMALL, "the workspace has %zu bytes, this call needs %zu", bytes, needed);
   if (needed && (!workspace || !aligned(workspace, alignment)))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "the workspace must be device memory aligned to %zu bytes", alignment);
-  if (!aligned(candidates.boxes, sizeof(float4)))
+  if (!aligned(candidates.boxes, sizeof(float4)) || !aligned(candidates.visible, sizeof(float4)))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "boxes must be aligned to %zu bytes on the device", sizeof(float4));
   return CROWD_NMS_OK;
 }
@@ -76,12 +76,14 @@ bool is_captured(cudaStream_t stream) {
 }
 
 std::size_t lists_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint32_t capacity) {
-  return std::max(direct_bytes(frames, capacity, alignment), staged_bytes(frames, capacity, alignment));
+  return std::max(direct_bytes(frames, capacity, alignment), staged::workspace_bytes(frames, capacity, alignment));
 }
 
 template <bool all_suppress>
 void launch_lists(Call& call, std::byte* workspace) {
   call.all_suppress = all_suppress;
+  if (needs_pair_test(call.params) || needs_admission(call.params))
+    return ruled::launch(call, Carver(workspace, alignment));
   if (has_direct && launch_direct(call, Carver(workspace, alignment))) {
     // A device may refuse a launch of that shape, say for want of shared memory. The stages run on any; but a capture
     // that a launch failed in stays broken.
@@ -90,7 +92,7 @@ void launch_lists(Call& call, std::byte* workspace) {
     (void)cudaGetLastError();
     call.error = cudaSuccess;
   }
-  launch_staged(call, Carver(workspace, alignment));
+  staged::launch(call, Carver(workspace, alignment));
 }
 
 std::size_t paper_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
@@ -164,7 +166,8 @@ CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCan
   const std::size_t needed = method.workspace_bytes(params, frames, capacity);
   if (const CrowdNmsStatus status = check_pointers(candidates, workspace, bytes, needed); status != CROWD_NMS_OK)
     return status;
-  const Frames batch{reinterpret_cast<const float4*>(candidates.boxes),
+  const bool by_visible = reads_rule(params) && params.rule == CROWD_NMS_VISIBLE;
+  const Frames batch{reinterpret_cast<const float4*>(by_visible ? candidates.visible : candidates.boxes),
                      candidates.scores,
                      candidates.classes,
                      candidates.offsets,
@@ -172,6 +175,9 @@ CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCan
                      capacity,
                      capacity};
   Call call{params, batch, frames, survivors, stream};
+  call.whole = reinterpret_cast<const float4*>(candidates.boxes);
+  call.rule_arrays = {candidates.classes, candidates.densities, candidates.proposals, candidates.features,
+                      candidates.feature_length};
   method.launch(call, static_cast<std::byte*>(workspace));
   return status_of(call, "launching the kernels");
 }

@@ -18,6 +18,7 @@
 #include "emulator.hpp"
 #include "exact_ratios.hpp"
 #include "gathering.hpp"
+#include "rule_cases.hpp"
 
 namespace crowd::test {
 namespace {
@@ -69,6 +70,34 @@ TEST_P(Emulated, agrees_on_small_frames) {
 TEST_P(Emulated, agrees_on_medium_frames) {
   constexpr std::uint32_t sizes[] = {256, 257, 385};
   run(sizes, 1);
+}
+
+TEST_P(Emulated, agrees_with_rules) {
+  if (!reads(method(), CROWD_NMS_READS_RULE))
+    GTEST_SKIP() << "the method reads no rules";
+  const auto agrees = [](const Case& it) { expect_as_oracle(run_emulated, it); };
+  constexpr std::uint32_t small[] = {0, 1, 9, 33, 65};
+  for_each_ruled_case(small, method(), 6, agrees);
+  constexpr std::uint32_t medium[] = {257, 385};
+  for_each_ruled_case(medium, method(), 3, agrees);
+  for_each_ruled_batch(method(), agrees);
+}
+
+// Windows that are looked through by whole blocks, and what is left settled in blocks.
+TEST_P(Emulated, agrees_with_rules_on_a_crowd_in_one_spot) {
+  if (!reads(method(), CROWD_NMS_READS_RULE))
+    GTEST_SKIP() << "the method reads no rules";
+  for (const CrowdNmsRule rule : all_rules()) {
+    Case it{"crowd in one spot", default_params(), Batch::of(crowd(3000, 4, 100, 100, 5)), {3000, true, true}};
+    Dice dice(rule + 1);
+    draw_rule(it, dice);
+    it.params.method = method();
+    it.params.rule = rule;
+    it.params.overlap_threshold = rule == CROWD_NMS_PLAIN ? 0.9 : 0.5;
+    it.params.min_overlap = 0.2;
+    it.params.metric = rule == CROWD_NMS_PLAIN ? CROWD_NMS_DIOU : CROWD_NMS_IOU;
+    expect_as_oracle(run_emulated, it);
+  }
 }
 
 // One for each shape that the launches have, just above the last of the one before.

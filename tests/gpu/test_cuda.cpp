@@ -15,6 +15,7 @@
 #include "environment.hpp"
 #include "exact_ratios.hpp"
 #include "gathering.hpp"
+#include "rule_cases.hpp"
 
 namespace crowd::test {
 namespace {
@@ -40,6 +41,11 @@ class CudaAgainstOracle : public testing::TestWithParam<std::tuple<CrowdNmsMetho
   }
   Runner runner() const {
     return std::get<1>(GetParam()).run;
+  }
+
+  // Sessions on the GPU take no features.
+  bool takes(const Case& it) const {
+    return it.params.rule != CROWD_NMS_FEATURE || std::get<1>(GetParam()).run != run_cuda_session;
   }
 
   void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
@@ -90,6 +96,20 @@ TEST_P(CudaAgainstOracle, agrees_on_ragged_batches) {
       expect_as_oracle(runner(), it);
   });
   expect_as_oracle(runner(), sorted_crowds(method()));
+}
+
+TEST_P(CudaAgainstOracle, agrees_with_rules) {
+  if (!reads(method(), CROWD_NMS_READS_RULE))
+    GTEST_SKIP() << "the method reads no rules";
+  const auto agrees = [&](const Case& it) {
+    if (fits_hardware(it) && takes(it))
+      expect_as_oracle(runner(), it);
+  };
+  for_each_ruled_case(small_sizes, method(), quick() ? 1 : 5, agrees);
+  for_each_ruled_case(medium_sizes, method(), quick() ? 1 : 3, agrees);
+  if (!quick())
+    for_each_ruled_case(large_sizes, method(), 1, agrees);
+  for_each_ruled_batch(method(), agrees);
 }
 
 template <typename T>

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "cases.hpp"
+#include "rule_cases.hpp"
 
 namespace crowd::test {
 namespace {
@@ -66,6 +67,15 @@ TEST_P(CpuAgainstOracle, agrees_on_hard_frames) {
     if (ran++ < large_cases)
       expect_as_oracle(run_cpu, it);
   });
+}
+
+TEST_P(CpuAgainstOracle, agrees_with_rules) {
+  const auto agrees = [](const Case& it) { expect_as_oracle(run_cpu, it); };
+  for_each_ruled_case(small_sizes, GetParam(), 0, agrees);
+  for_each_ruled_case(medium_sizes, GetParam(), 5, agrees);
+  constexpr std::uint32_t around_the_crossover[] = {383, 385, 512};
+  for_each_ruled_case(around_the_crossover, GetParam(), 5, agrees);
+  for_each_ruled_batch(GetParam(), agrees);
 }
 
 TEST_P(CpuAgainstOracle, agrees_on_ragged_batches) {

@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "hard_boxes.hpp"
-#include "rule_cases.hpp"
 
 namespace crowd::test {
 
@@ -40,7 +39,6 @@ void draw_options(Case& it, Dice& dice) {
     it.batch.counts = {n};
   const std::uint32_t rooms[] = {n, n, n, n / 3, 0, 1, n + 3};
   it.wanted = {pick(dice, rooms), !dice.one_in(4), !dice.one_in(3)};
-  draw_rule(it, dice);
 }
 
 void draw_paper_options(Case& it, Dice& dice) {
@@ -169,7 +167,6 @@ void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)
     it.batch.capacity = pick(dice, capacities);
     it.batch.with_classes = dice.one_in(2);
     it.wanted = {it.batch.capacity / (1 + dice.below(3)), !dice.one_in(4), !dice.one_in(4)};
-    draw_rule(it, dice);
     body(it);
   }
 }

@@ -76,8 +76,6 @@ Extras draw_extras(const Boxes& boxes, Dice& dice) {
 }
 
 void draw_rule(Case& it, Dice& dice) {
-  if (dice.one_in(3))
-    return;
   it.batch.extras = draw_extras(it.batch.all, dice);
   const std::vector<CrowdNmsRule> rules = all_rules();
   CrowdNmsParams& params = it.params;
@@ -88,6 +86,32 @@ void draw_rule(Case& it, Dice& dice) {
     draw_class_settings(params, dice);
   if (dice.one_in(4))
     draw_limits(params, dice);
+}
+
+namespace {
+
+// `body` of each case, as the `number`th with a rule.
+auto with_rules(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  return [method, &body, number = std::uint64_t{0}](const Case& plain) mutable {
+    if (!reads(method, CROWD_NMS_READS_RULE))
+      return;
+    Case it = plain;
+    Dice dice(++number ^ 0x517cc1b727220a95);
+    draw_rule(it, dice);
+    it.name += " with rules, number " + std::to_string(number);
+    body(it);
+  };
+}
+
+}  // namespace
+
+void for_each_ruled_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, std::uint32_t per_size,
+                         const std::function<void(const Case&)>& body) {
+  for_each_case(sizes, method, per_size, with_rules(method, body));
+}
+
+void for_each_ruled_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  for_each_batch(method, with_rules(method, body));
 }
 
 }  // namespace crowd::test

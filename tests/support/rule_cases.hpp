@@ -8,8 +8,13 @@
 
 namespace crowd::test {
 
-/// For two cases in three, drawn from the dice; the others stay as they are.
+/// Draws all of them.
 void draw_rule(Case& it, Dice& dice);
+
+/// The cases of for_each_case() and of for_each_batch(), of a method that reads rules, with rules.
+void for_each_ruled_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, std::uint32_t per_size,
+                         const std::function<void(const Case&)>& body);
+void for_each_ruled_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
 /// All arrays for candidates of these boxes: a few entries are broken, others make no difference.
 Extras draw_extras(const Boxes& boxes, Dice& dice);

@@ -6,7 +6,7 @@
 
 #include "kernels/staged/window.cuh"
 
-namespace crowd::staged {
+namespace crowd::CROWD_STAGED {
 
 namespace {
 
@@ -95,4 +95,4 @@ __global__ void __launch_bounds__(threads) write_members(StagedArguments a) {
         stage.members()[a.arrays.ranked[stage.slot + rank]];
 }
 
-}  // namespace crowd::staged
+}  // namespace crowd::CROWD_STAGED

@@ -10,11 +10,11 @@
 #include "kernels/staged/settle.cuh"
 #include "kernels/staged/window.cuh"
 
-namespace crowd::staged {
+namespace crowd::CROWD_STAGED {
 
 namespace {
 
-struct ResolveShared {
+struct ResolveShared : SettledIndices<threads> {
   std::uint32_t block;    ///< number, in rank order
   std::uint32_t crowded;  ///< 1 if a candidate of this block waits for all blocks before it
   std::uint32_t before;   ///< survivors in the blocks before
@@ -231,10 +231,16 @@ __device__ void settle_block(const Stage& stage, Pending& pending, ResolveShared
     shared.box[at] = mine.box;
     shared.label[at] = mine.label;
     shared.suppressed[at] = 0;
+    shared.set(at, rank_index(mine.key));
   }
   __syncthreads();
-  settle_residue(shared.chunk, {shared.box, shared.label, shared.suppressed, total}, stage.a.rule.overlap,
-                 stage.a.rule.by_class, [&](std::uint32_t p, bool survives) { shared.survives[p] = survives; });
+  const auto overlaps_counted = [&](std::uint32_t hi, std::uint32_t lo, const CrowdNmsBox& hi_box,
+                                    const CrowdNmsBox& lo_box) {
+    return overlaps(hi_box, lo_box, stage.a.rule.overlap) &&
+           stage.a.rules.count(stage.a.frames, stage.frame, shared.at(hi), shared.at(lo), hi_box, lo_box);
+  };
+  settle_residue(shared.chunk, {shared.box, shared.label, shared.suppressed, total}, stage.a.rule.by_class,
+                 overlaps_counted, [&](std::uint32_t p, bool survives) { shared.survives[p] = survives; });
   __syncthreads();
   if (!pending.is_undecided())
     return;
@@ -355,4 +361,4 @@ __global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
   write(stage, shared, pending, shared.block == stage.blocks() - 1);
 }
 
-}  // namespace crowd::staged
+}  // namespace crowd::CROWD_STAGED

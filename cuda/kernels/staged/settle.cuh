@@ -44,12 +44,15 @@ __device__ inline void load_chunk(Chunk& chunk, const Residue& residue, std::uin
   __syncthreads();
 }
 
-__device__ inline void test_inside(Chunk& chunk, const OverlapRule& rule, bool by_class) {
+/// Overlaps: overlaps(hi, lo, hi_box, lo_box) of two candidates by position.
+template <typename Overlaps>
+__device__ void test_inside(Chunk& chunk, std::uint32_t base, bool by_class, const Overlaps& overlaps) {
   for (unsigned pair = threadIdx.x; pair < chunk_size * chunk_size; pair += blockDim.x) {
     const unsigned row = pair / chunk_size;
     const unsigned c = pair % chunk_size;
     if (c > row && (chunk.remaining >> row & 1) && (chunk.remaining >> c & 1) &&
-        (!by_class || chunk.label[c] == chunk.label[row]) && overlaps(chunk.box[row], chunk.box[c], rule))
+        (!by_class || chunk.label[c] == chunk.label[row]) &&
+        overlaps(base + row, base + c, chunk.box[row], chunk.box[c]))
       atomicOr(&chunk.suppresses[row], 1ull << c);
   }
 }
@@ -66,23 +69,27 @@ __device__ inline void resolve_inside(Chunk& chunk) {
   chunk.remaining = remaining;
 }
 
-__device__ inline bool suppressed_by(const Chunk& chunk, const CrowdNmsBox& box, std::int32_t label,
-                                     const OverlapRule& rule, bool by_class) {
+/// Of the candidate at position `p` behind the chunk, which begins at `base`.
+template <typename Overlaps>
+__device__ bool suppressed_by(const Chunk& chunk, std::uint32_t base, const Residue& residue, std::uint32_t p,
+                              bool by_class, const Overlaps& overlaps) {
+  const CrowdNmsBox box = as_box(residue.box[p]);
+  const std::int32_t label = residue.label[p];
   for (unsigned long long todo = chunk.remaining; todo; todo &= todo - 1) {
     const int s = __ffsll(static_cast<long long>(todo)) - 1;
-    if ((!by_class || chunk.label[s] == label) && overlaps(chunk.box[s], box, rule))
+    if ((!by_class || chunk.label[s] == label) && overlaps(base + s, p, chunk.box[s], box))
       return true;
   }
   return false;
 }
 
 /// Calls verdict(position, survives) once for every position, each from one thread. For a whole block.
-template <typename Verdict>
-__device__ void settle_residue(Chunk& chunk, const Residue& residue, const OverlapRule& rule, bool by_class,
+template <typename Overlaps, typename Verdict>
+__device__ void settle_residue(Chunk& chunk, const Residue& residue, bool by_class, const Overlaps& overlaps,
                                Verdict verdict) {
   for (std::uint32_t base = 0; base < residue.length; base += chunk_size) {
     load_chunk(chunk, residue, base);
-    test_inside(chunk, rule, by_class);
+    test_inside(chunk, base, by_class, overlaps);
     __syncthreads();
     if (threadIdx.x == 0)
       resolve_inside(chunk);
@@ -91,7 +98,7 @@ __device__ void settle_residue(Chunk& chunk, const Residue& residue, const Overl
       verdict(base + threadIdx.x, static_cast<bool>(chunk.remaining >> threadIdx.x & 1));
     if (chunk.remaining)
       for (std::uint32_t p = base + chunk_size + threadIdx.x; p < residue.length; p += blockDim.x)
-        if (!residue.suppressed[p] && suppressed_by(chunk, as_box(residue.box[p]), residue.label[p], rule, by_class))
+        if (!residue.suppressed[p] && suppressed_by(chunk, base, residue, p, by_class, overlaps))
           residue.suppressed[p] = 1;
     __syncthreads();
   }

@@ -9,7 +9,7 @@
 
 #include "kernels/staged/staged.cuh"
 
-namespace crowd::staged {
+namespace crowd::CROWD_STAGED {
 
 namespace {
 
@@ -87,7 +87,8 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   __syncthreads();
   if (blockIdx.x == 0 && threadIdx.x == 0)
     a.arrays.scale[stage.frame] = scale;
-  const Validity state = here ? validity(b, score, a.rule, a.score_threshold) : Validity::absent;
+  const Validity state =
+      here ? a.rules.admit(a.frames.input(stage.frame) + i, b, score, a.rule, a.score_threshold) : Validity::absent;
   const bool valid = state == Validity::valid;
   const float offset = a.rule.overlap.offset;
   add_up(total, width(b, offset), height(b, offset), state);
@@ -161,4 +162,4 @@ __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   a.arrays.score[stage.slot + stage.starts()[bin] - stage.size() + slots.score] = rank_key(score, i);
 }
 
-}  // namespace crowd::staged
+}  // namespace crowd::CROWD_STAGED

@@ -4,6 +4,9 @@
 // The staged path: greedy and map-reduce for frames of any capacity, as a chain of short launches. Candidates are
 // sorted by cell of a grid and by bin of scores, each lists its suppressors, and resolve() decides. What the stages
 // share is here.
+//
+// Compiled twice: as `staged`, where boxes alone decide, and with CROWD_RULED as `ruled`, where candidates that are
+// found to overlap are asked for by the call's rule, too.
 #pragma once
 
 #include "core/carver.hpp"
@@ -11,10 +14,11 @@
 #include "kernels/launch.cuh"
 #include "kernels/memory.cuh"
 #include "kernels/near.cuh"
+#include "kernels/staged/call_rules.cuh"
 #include "kernels/staged/resolve.cuh"
 #include "kernels/tuning.hpp"
 
-namespace crowd::staged {
+namespace crowd::CROWD_STAGED {
 
 constexpr unsigned threads = tuning::staged_block;
 constexpr unsigned warp_size = 32;
@@ -161,7 +165,9 @@ struct StagedArguments {
   float min_part;  ///< inter < min_part * (sum of areas) means no overlap; 0 if the rule has no such bound
   float score_threshold;
   CrowdNmsSurvivors out;
+  CallRules rules;
 };
+static_assert(sizeof(StagedArguments) <= 4096, "what a kernel takes");
 
 /// A candidate whose suppressors are looked for.
 struct Subject {
@@ -251,7 +257,8 @@ struct Stage {
   }
   /// Completes may_suppress(), which has to hold.
   __device__ bool suppresses(std::uint64_t key, const float4& b, const Subject& mine) const {
-    return crowd::suppresses(b, mine.box, a.rule) && label(key) == mine.label;
+    return crowd::suppresses(b, mine.box, a.rule) && label(key) == mine.label &&
+           a.rules.count(a.frames, frame, rank_index(key), rank_index(mine.key), as_box(b), as_box(mine.box));
   }
   __device__ bool suppresses_at(std::uint32_t place, const Subject& mine) const {
     const std::uint64_t key = a.arrays.key[slot + place];
@@ -285,4 +292,4 @@ __global__ void resolve(StagedArguments a);
 __global__ void find_representatives(StagedArguments a);
 __global__ void write_members(StagedArguments a);
 
-}  // namespace crowd::staged
+}  // namespace crowd::CROWD_STAGED

@@ -5,7 +5,7 @@
 
 #include "kernels/staged/window.cuh"
 
-namespace crowd::staged {
+namespace crowd::CROWD_STAGED {
 
 namespace {
 
@@ -185,4 +185,4 @@ __global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
     stage.decide(assigned.place, suppressed ? Decision::suppressed() : Decision::kept());
 }
 
-}  // namespace crowd::staged
+}  // namespace crowd::CROWD_STAGED

@@ -6,7 +6,7 @@
 
 #include "kernels/staged/staged.cuh"
 
-namespace crowd::staged {
+namespace crowd::CROWD_STAGED {
 
 struct Segment {
   std::uint32_t first, count;
@@ -190,4 +190,4 @@ __device__ bool visit_suppressors_by_warp(const Stage& stage, const Walk& walk, 
   return false;
 }
 
-}  // namespace crowd::staged
+}  // namespace crowd::CROWD_STAGED

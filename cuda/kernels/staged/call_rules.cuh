@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What a call asks of candidates beside their boxes: of each by itself, and of two that overlap. Nothing in the
+// namespace `staged`, so that its kernels are those that they would be without.
+#pragma once
+
+#include "kernels/near.cuh"
+
+#if defined(CROWD_RULED)
+#define CROWD_STAGED ruled
+#else
+#define CROWD_STAGED staged
+#endif
+
+namespace crowd::CROWD_STAGED {
+
+#if defined(CROWD_RULED)
+
+struct CallRules {
+  PairTest pairs;
+  Admission admission;
+  RuleArrays arrays;    ///< of all frames
+  const float4* whole;  ///< boxes, where frames.boxes are their visible parts
+  bool tests_pairs;
+
+  /// The arrays of a frame that begins at `first`.
+  __device__ RuleArrays of(std::size_t first) const {
+    return {arrays.classes ? arrays.classes + first : nullptr, arrays.densities ? arrays.densities + first : nullptr,
+            arrays.proposals ? arrays.proposals + first : nullptr,
+            arrays.features ? arrays.features + first * arrays.feature_length : nullptr, arrays.feature_length};
+  }
+  /// Whether a pair counts that overlaps, of candidates by index.
+  __device__ bool count(const Frames& frames, std::uint32_t frame, std::uint32_t hi, std::uint32_t lo,
+                        const CrowdNmsBox& hi_box, const CrowdNmsBox& lo_box) const {
+    return !tests_pairs || pairs.counts(hi, lo, hi_box, lo_box, of(frames.input(frame)));
+  }
+  /// Of the candidate at `at` in the arrays, with box `b` in frames.boxes.
+  __device__ Validity admit(std::size_t at, const float4& b, float score, const PairRule&, float) const {
+    return admission.of(as_box(whole[at]), as_box(b), score, arrays.classes ? arrays.classes[at] : 0);
+  }
+};
+
+/// Indices of the candidates that settle_block() has before it, by position.
+template <unsigned room>
+struct SettledIndices {
+  std::uint32_t index[room];
+
+  __device__ void set(std::uint32_t position, std::uint32_t candidate) {
+    index[position] = candidate;
+  }
+  __device__ std::uint32_t at(std::uint32_t position) const {
+    return index[position];
+  }
+};
+
+inline CallRules call_rules(const Call& call) {
+  return {pair_test(call.params), admission(call.params), call.rule_arrays, call.whole, needs_pair_test(call.params)};
+}
+
+#else
+
+struct CallRules {
+  __device__ bool count(const Frames&, std::uint32_t, std::uint32_t, std::uint32_t, const CrowdNmsBox&,
+                        const CrowdNmsBox&) const {
+    return true;
+  }
+  __device__ Validity admit(std::size_t, const float4& b, float score, const PairRule& rule,
+                            float score_threshold) const {
+    return validity(b, score, rule, score_threshold);
+  }
+};
+
+template <unsigned>
+struct SettledIndices {
+  __device__ void set(std::uint32_t, std::uint32_t) {}
+  __device__ std::uint32_t at(std::uint32_t) const {
+    return 0;
+  }
+};
+
+inline CallRules call_rules(const Call&) {
+  return {};
+}
+
+#endif
+
+}  // namespace crowd::CROWD_STAGED
