@@ -17,6 +17,8 @@ namespace crowd::CROWD_STAGED {
 
 #if defined(CROWD_RULED)
 
+constexpr bool has_rules = true;
+
 struct CallRules {
   PairTest pairs;
   Admission admission;
@@ -59,6 +61,8 @@ inline CallRules call_rules(const Call& call) {
 }
 
 #else
+
+constexpr bool has_rules = false;
 
 struct CallRules {
   __device__ bool count(const Frames&, std::uint32_t, std::uint32_t, std::uint32_t, const CrowdNmsBox&,

@@ -257,6 +257,8 @@ struct Stage {
   }
   /// Completes may_suppress(), which has to hold.
   __device__ bool suppresses(std::uint64_t key, const float4& b, const Subject& mine) const {
+    if constexpr (!has_rules)  // the compiler makes other code of a condition that is always true
+      return crowd::suppresses(b, mine.box, a.rule) && label(key) == mine.label;
     return crowd::suppresses(b, mine.box, a.rule) && label(key) == mine.label &&
            a.rules.count(a.frames, frame, rank_index(key), rank_index(mine.key), as_box(b), as_box(mine.box));
   }
