@@ -18,6 +18,7 @@
 #include "core/carver.hpp"
 #include "core/failure.hpp"
 #include "core/methods.hpp"
+#include "core/rules.hpp"
 #include "kernels/backend.hpp"
 
 namespace crowd {
@@ -46,29 +47,11 @@ struct Inputs {
   std::byte* extras;  ///< what the rule reads
 };
 
-/// Room for what a rule reads of a candidate. Features may be of any length, and sessions take none.
+/// Room for what a rule reads of a candidate. Features may be longer, and are then refused.
 constexpr std::size_t extra_room = sizeof(CrowdNmsBox);
 
-/// An array that a rule reads.
-struct Extras {
-  const std::byte* array = nullptr;
-  std::size_t size = 0;  ///< of an entry
-};
-
-Extras extras_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates) {
-  if (!reads_rule(params))
-    return {};
-  const auto of = [](const auto* array) { return Extras{reinterpret_cast<const std::byte*>(array), sizeof *array}; };
-  switch (params.rule) {
-    case CROWD_NMS_ADAPTIVE:
-      return of(candidates.densities);
-    case CROWD_NMS_SET:
-      return of(candidates.proposals);
-    case CROWD_NMS_VISIBLE:
-      return of(candidates.visible);
-    default:
-      return {};
-  }
+RuleArray extras_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates) {
+  return reads_rule(params) ? rule_array(Rules{}, params.rule, candidates) : RuleArray{};
 }
 
 Inputs take_inputs(Carver& carver, std::size_t total, std::uint32_t frames) {
@@ -121,7 +104,7 @@ class DeviceSession final : public Session {
                      const CrowdNmsSurvivors& survivors) noexcept override;
 
  private:
-  std::size_t pack(const CrowdNmsCandidates& candidates, const Extras& extras, bool with_classes,
+  std::size_t pack(const CrowdNmsCandidates& candidates, const RuleArray& extras, bool with_classes,
                    Inputs& on_device) noexcept;
   CrowdNmsStatus wait() noexcept;
   void hand_over(const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& survivors, std::uint32_t room,
@@ -169,7 +152,7 @@ CrowdNmsStatus DeviceSession::allocate(const CrowdNmsParams* params, std::uint32
 }
 
 // Fills the staging block; returns the bytes to copy.
-std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, const Extras& extras, bool with_classes,
+std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, const RuleArray& extras, bool with_classes,
                                 Inputs& on_device) noexcept {
   std::size_t total = 0;
   for (std::uint32_t f = 0; f < candidates.frames; ++f)
@@ -188,14 +171,15 @@ std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, const Extr
       std::memcpy(to.scores + at, candidates.scores + start(candidates, f), n * sizeof(float));
       if (with_classes)
         std::memcpy(to.classes + at, candidates.classes + start(candidates, f), n * sizeof(std::int32_t));
-      if (extras.array)
-        std::memcpy(to.extras + at * extras.size, extras.array + start(candidates, f) * extras.size, n * extras.size);
+      if (extras.size)
+        std::memcpy(to.extras + at * extras.size,
+                    static_cast<const std::byte*>(extras.array) + start(candidates, f) * extras.size, n * extras.size);
     }
     at += n;
   }
   if (!with_classes)
     on_device.classes = nullptr;
-  if (extras.array)
+  if (extras.size)
     return host.bytes();
   const std::byte* const end = with_classes ? to.extras : reinterpret_cast<std::byte*>(to.classes);
   return static_cast<std::size_t>(end - static_cast<std::byte*>(staging_.get()));
@@ -233,11 +217,14 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
                                   const CrowdNmsSurvivors& survivors) noexcept {
   if (!candidates.frames)
     return CROWD_NMS_OK;
-  if (reads_rule(params) && params.rule == CROWD_NMS_FEATURE)
-    return fail(CROWD_NMS_UNSUPPORTED,
-                "a session on the GPU takes no features: use the CPU backend, or crowd_nms_cuda() on device buffers");
   const bool with_classes = candidates.classes && (!params.class_agnostic || params.class_count || params.listed_only);
-  const Extras extras = extras_of(params, candidates);
+  const RuleArray extras = extras_of(params, candidates);
+  if (extras.size > extra_room)
+    return fail(
+        CROWD_NMS_UNSUPPORTED,
+        "a session on the GPU takes features of at most %zu values: use the CPU backend, or crowd_nms_cuda() on "
+        "device buffers",
+        extra_room / sizeof(float));
   Inputs inputs;
   const std::size_t bytes = pack(candidates, extras, with_classes, inputs);
   if (const cudaError_t error =
@@ -262,6 +249,8 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
   on_device.densities = reinterpret_cast<const float*>(inputs.extras);
   on_device.proposals = reinterpret_cast<const std::uint32_t*>(inputs.extras);
   on_device.visible = reinterpret_cast<const CrowdNmsBox*>(inputs.extras);
+  on_device.features = reinterpret_cast<const float*>(inputs.extras);
+  on_device.feature_length = candidates.feature_length;
   const CrowdNmsSurvivors mapped{outputs.survivors,
                                  survivors.members ? outputs.members : nullptr,
                                  survivors.representatives ? outputs.representatives : nullptr,

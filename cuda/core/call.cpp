@@ -11,11 +11,9 @@ namespace crowd {
 
 namespace {
 
-template <typename... Row>
-CrowdNmsStatus check_rule_arrays(Table<Row...>, const CrowdNmsParams& params, const CrowdNmsCandidates& candidates) {
-  bool has = true;
-  ((params.rule == Row::value ? void(has = Row::has_arrays(candidates)) : void()), ...);
-  if (candidates.frames && candidates.capacity && !has)
+CrowdNmsStatus check_rule_array(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates) {
+  const auto [array, size] = rule_array(Rules{}, params.rule, candidates);
+  if (candidates.frames && candidates.capacity && size && !array)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "rule %s reads an array that the candidates lack, see CrowdNmsRule",
                 crowd_nms_rule_info(params.rule)->name);
   if (candidates.feature_length > CROWD_NMS_MAX_FEATURE_LENGTH)
@@ -31,7 +29,7 @@ CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates
   if (const CrowdNmsStatus status = crowd_nms_params_check(params); status != CROWD_NMS_OK)
     return status;
   const CrowdNmsStatus status = check_arrays(candidates, survivors);
-  return status == CROWD_NMS_OK && reads_rule(*params) ? check_rule_arrays(Rules{}, *params, *candidates) : status;
+  return status == CROWD_NMS_OK && reads_rule(*params) ? check_rule_array(*params, *candidates) : status;
 }
 
 CrowdNmsStatus check_arrays(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors) {

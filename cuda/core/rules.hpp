@@ -16,13 +16,31 @@
 
 namespace crowd {
 
-/// What is read of a frame's candidates beside boxes and scores; null where nothing asks for it.
+/// What is read of candidates beside boxes and scores; null where nothing asks for it.
 struct RuleArrays {
   const std::int32_t* classes;  ///< of settings of classes; null: all of class 0
   const float* densities;
   const std::uint32_t* proposals;
   const float* features;
   std::uint32_t feature_length;
+
+  /// Those of a frame that begins at `first`.
+  CROWD_HD RuleArrays from(std::size_t first) const {
+    return {classes ? classes + first : nullptr, densities ? densities + first : nullptr,
+            proposals ? proposals + first : nullptr, features ? features + first * feature_length : nullptr,
+            feature_length};
+  }
+};
+
+inline RuleArrays rule_arrays(const CrowdNmsCandidates& candidates) {
+  return {candidates.classes, candidates.densities, candidates.proposals, candidates.features,
+          candidates.feature_length};
+}
+
+/// An array that a rule reads, and the bytes of a candidate's entry; 0: it reads none.
+struct RuleArray {
+  const void* array;
+  std::size_t size;
 };
 
 /// Two candidates of a frame, better-ranked `hi` and `lo`.
@@ -42,8 +60,8 @@ struct Plain {
   static constexpr CrowdNmsRule value = CROWD_NMS_PLAIN;
   static constexpr char name[] = "plain";
   static constexpr char description[] = "every overlap counts";
-  static bool has_arrays(const CrowdNmsCandidates&) {
-    return true;
+  static RuleArray array(const CrowdNmsCandidates&) {
+    return {nullptr, 0};
   }
   CROWD_HD static bool counts(const RulePair& pair, const RuleArrays&) {
     return pair.passes(pair.threshold);
@@ -54,8 +72,8 @@ struct Adaptive {
   static constexpr CrowdNmsRule value = CROWD_NMS_ADAPTIVE;
   static constexpr char name[] = "adaptive";
   static constexpr char description[] = "in a crowd more overlap is needed: where objects are dense (Liu et al. 2019)";
-  static bool has_arrays(const CrowdNmsCandidates& candidates) {
-    return candidates.densities;
+  static RuleArray array(const CrowdNmsCandidates& candidates) {
+    return {candidates.densities, sizeof(float)};
   }
   CROWD_HD static bool counts(const RulePair& pair, const RuleArrays& arrays) {
     const float density = arrays.densities[pair.hi];
@@ -67,8 +85,8 @@ struct Set {
   static constexpr CrowdNmsRule value = CROWD_NMS_SET;
   static constexpr char name[] = "set";
   static constexpr char description[] = "candidates of one proposal never suppress each other (Chu et al. 2020)";
-  static bool has_arrays(const CrowdNmsCandidates& candidates) {
-    return candidates.proposals;
+  static RuleArray array(const CrowdNmsCandidates& candidates) {
+    return {candidates.proposals, sizeof(std::uint32_t)};
   }
   CROWD_HD static bool counts(const RulePair& pair, const RuleArrays& arrays) {
     return pair.passes(pair.threshold) && arrays.proposals[pair.hi] != arrays.proposals[pair.lo];
@@ -80,8 +98,8 @@ struct Visible {
   static constexpr CrowdNmsRule value = CROWD_NMS_VISIBLE;
   static constexpr char name[] = "visible";
   static constexpr char description[] = "overlaps of the boxes' visible parts count (Huang et al. 2020)";
-  static bool has_arrays(const CrowdNmsCandidates& candidates) {
-    return candidates.visible;
+  static RuleArray array(const CrowdNmsCandidates& candidates) {
+    return {candidates.visible, sizeof(CrowdNmsBox)};
   }
   CROWD_HD static bool counts(const RulePair& pair, const RuleArrays&) {
     return pair.passes(pair.threshold);
@@ -92,8 +110,8 @@ struct Feature {
   static constexpr CrowdNmsRule value = CROWD_NMS_FEATURE;
   static constexpr char name[] = "feature";
   static constexpr char description[] = "boxes that overlap a little count where they look alike (Salscheider 2020)";
-  static bool has_arrays(const CrowdNmsCandidates& candidates) {
-    return candidates.features;
+  static RuleArray array(const CrowdNmsCandidates& candidates) {
+    return {candidates.features, candidates.feature_length * sizeof(float)};
   }
   CROWD_HD static float square_distance(const RulePair& pair, const RuleArrays& arrays) {
     const float* const hi = arrays.features + std::size_t{pair.hi} * arrays.feature_length;
@@ -118,6 +136,14 @@ template <typename... Row>
 CROWD_HD bool rule_counts(Table<Row...>, CrowdNmsRule rule, const RulePair& pair, const RuleArrays& arrays) {
   bool result = false;
   ((rule == Row::value ? void(result = Row::counts(pair, arrays)) : void()), ...);
+  return result;
+}
+
+/// What the rule reads of the candidates.
+template <typename... Row>
+RuleArray rule_array(Table<Row...>, CrowdNmsRule rule, const CrowdNmsCandidates& candidates) {
+  RuleArray result{};
+  ((rule == Row::value ? void(result = Row::array(candidates)) : void()), ...);
   return result;
 }
 

@@ -65,17 +65,14 @@ Frame frame_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
   if (!seen)
     return {};
   const std::size_t first = candidates.offsets ? candidates.offsets[f] : std::size_t{f} * candidates.capacity;
-  const auto of_frame = [first](const auto* array) { return array ? array + first : nullptr; };
+  const bool classless = params.class_agnostic || !candidates.classes;
   const bool by_visible = reads_rule(params) && params.rule == CROWD_NMS_VISIBLE;
-  const std::int32_t* const classes = of_frame(candidates.classes);
   return {
       {(by_visible ? candidates.visible : candidates.boxes) + first, seen},
       candidates.scores + first,
-      params.class_agnostic ? nullptr : classes,
+      classless ? nullptr : candidates.classes + first,
       candidates.boxes + first,
-      {classes, of_frame(candidates.densities), of_frame(candidates.proposals),
-       candidates.features ? candidates.features + first * candidates.feature_length : nullptr,
-       candidates.feature_length},
+      rule_arrays(candidates).from(first),
   };
 }
 

@@ -176,8 +176,7 @@ CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCan
                      capacity};
   Call call{params, batch, frames, survivors, stream};
   call.whole = reinterpret_cast<const float4*>(candidates.boxes);
-  call.rule_arrays = {candidates.classes, candidates.densities, candidates.proposals, candidates.features,
-                      candidates.feature_length};
+  call.rule_arrays = rule_arrays(candidates);
   method.launch(call, static_cast<std::byte*>(workspace));
   return status_of(call, "launching the kernels");
 }

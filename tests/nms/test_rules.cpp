@@ -215,7 +215,9 @@ TEST(RuleArrays, that_are_missing_are_asked_for) {
   for (const CrowdNmsRule rule : all_rules()) {
     CrowdNmsParams params = default_params();
     params.rule = rule;
-    const Result result = run_cpu(params, Batch::of(all), {.max_survivors = 1});
+    Batch batch = Batch::of(all);
+    batch.extras.feature_length = 1;
+    const Result result = run_cpu(params, batch, {.max_survivors = 1});
     if (rule == CROWD_NMS_PLAIN) {
       EXPECT_EQ(result.status, CROWD_NMS_OK);
       continue;
@@ -223,7 +225,7 @@ TEST(RuleArrays, that_are_missing_are_asked_for) {
     EXPECT_EQ(result.status, CROWD_NMS_INVALID_ARGUMENT);
     EXPECT_THAT(crowd_nms_last_error(), HasSubstr(crowd_nms_rule_info(rule)->name));
     params.method = CROWD_NMS_PAPER;  // reads no rule
-    EXPECT_EQ(run_cpu(params, Batch::of(all), {.max_survivors = 1}).status, CROWD_NMS_OK);
+    EXPECT_EQ(run_cpu(params, batch, {.max_survivors = 1}).status, CROWD_NMS_OK);
   }
 }
 

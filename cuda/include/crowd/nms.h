@@ -352,6 +352,8 @@ CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params
  * Cost: for detections O(n log n) plus the boxes of like size that meet. Whatever the boxes, with IoU of 0.3 or more a
  * search for slow ones found none of 16 384 that take above 60 ms, nor of 100 000 above 0.7 s, on one core with AVX2.
  * Other metrics, and an IoU near 0 or 1, do not bound what a box can overlap, and cost up to all pairs, 8 in some 3 ns.
+ * A rule that spares candidates that overlap has to be asked for each such pair, which may be all pairs: 10 ns each, and
+ * a feature's values.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
                                            const CrowdNmsSurvivors *survivors, void *workspace,
@@ -365,7 +367,7 @@ struct CUstream_st;
  * Never allocates, synchronises, prints or throws; may be captured in a CUDA graph. The counts are read on the device.
  * An error that the CUDA runtime keeps for the thread is no failure of the call, and is kept, but for programs that
  * share their copy of the runtime with a statically linked library: cudaFuncSetAttribute() clears it there.
- * workspace: device memory, 256-byte aligned; boxes: 16-byte aligned. Outputs may be mapped pinned host memory.
+ * workspace: device memory, 256-byte aligned; boxes, also visible ones: 16-byte aligned. Outputs may be mapped pinned host memory.
  * Where the GPU can (Hopper and up), kernels start while their predecessor in the stream ends, and wait for it. A kernel
  * of yours that is launched to start early as well must wait for its own predecessor (griddepcontrol.wait).
  * At most 65535 frames, and a capacity of at most 1048576: CROWD_NMS_UNSUPPORTED beyond.
@@ -416,7 +418,8 @@ CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_probe(void);
 
 /**
  * A session: NMS on host buffers with everything allocated up front. With the CUDA backend candidates go up through
- * pinned memory, and only survivors (and what else was asked for) come back.
+ * pinned memory, and only survivors (and what else was asked for) come back. A CUDA session takes features of at most 4
+ * values: CROWD_NMS_UNSUPPORTED beyond.
  */
 typedef struct CrowdNmsSession CrowdNmsSession;
 

@@ -26,16 +26,10 @@ struct CallRules {
   const float4* whole;  ///< boxes, where frames.boxes are their visible parts
   bool tests_pairs;
 
-  /// The arrays of a frame that begins at `first`.
-  __device__ RuleArrays of(std::size_t first) const {
-    return {arrays.classes ? arrays.classes + first : nullptr, arrays.densities ? arrays.densities + first : nullptr,
-            arrays.proposals ? arrays.proposals + first : nullptr,
-            arrays.features ? arrays.features + first * arrays.feature_length : nullptr, arrays.feature_length};
-  }
   /// Whether a pair counts that overlaps, of candidates by index.
   __device__ bool count(const Frames& frames, std::uint32_t frame, std::uint32_t hi, std::uint32_t lo,
                         const CrowdNmsBox& hi_box, const CrowdNmsBox& lo_box) const {
-    return !tests_pairs || pairs.counts(hi, lo, hi_box, lo_box, of(frames.input(frame)));
+    return !tests_pairs || pairs.counts(hi, lo, hi_box, lo_box, arrays.from(frames.input(frame)));
   }
   /// Of the candidate at `at` in the arrays, with box `b` in frames.boxes.
   __device__ Validity admit(std::size_t at, const float4& b, float score, const PairRule&, float) const {
