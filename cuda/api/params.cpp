@@ -7,7 +7,6 @@
 #include "core/call.hpp"
 #include "core/failure.hpp"
 #include "core/methods.hpp"
-#include "core/metrics.hpp"
 #include "core/rules.hpp"
 
 using crowd::fail;

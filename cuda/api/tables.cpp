@@ -3,8 +3,8 @@
 //
 // The tables of methods, metrics and rules as an application sees them.
 
+#include "core/derived_metrics.hpp"
 #include "core/methods.hpp"
-#include "core/metrics.hpp"
 #include "core/rules.hpp"
 
 namespace crowd {

@@ -68,31 +68,9 @@ struct OverLower {
   }
 };
 
-/// What a ratio less than another metric's is, for pairs whose ratio by that one passes.
-struct Diou {
-  static constexpr CrowdNmsMetric value = CROWD_NMS_DIOU;
-  static constexpr char name[] = "diou";
-  static constexpr char description[] = "IoU less how far the centres are apart (Zheng et al. 2020)";
-  using Base = Iou;
-  CROWD_HD static float less(float ratio, const CrowdNmsBox& hi, const CrowdNmsBox& lo, float offset) {
-    const float dx = (hi.x1 + hi.x2) - (lo.x1 + lo.x2);
-    const float dy = (hi.y1 + hi.y2) - (lo.y1 + lo.y2);
-    const float ex = larger(hi.x2, lo.x2) - smaller(hi.x1, lo.x1) + offset;
-    const float ey = larger(hi.y2, lo.y2) - smaller(hi.y1, lo.y1) + offset;
-    return ratio - (dx * dx + dy * dy) * 0.25f / (ex * ex + ey * ey);
-  }
-};
-
-using Metrics = Table<Iou, Ios, OverHigher, OverLower, Diou>;
-static_assert(in_order(Metrics{}), "rows are in the order of CrowdNmsMetric");
-
-/// Those that are an intersection over a denominator: all that searches for overlapping boxes know.
+/// Those that are an intersection over a denominator: all that searches for overlapping boxes know. Others are in
+/// derived_metrics.hpp.
 using Ratios = Table<Iou, Ios, OverHigher, OverLower>;
-
-/// The ratio by which pairs are searched for, of which the metric's is at most that.
-constexpr CrowdNmsMetric base_metric(CrowdNmsMetric metric) {
-  return metric == Diou::value ? Diou::Base::value : metric;
-}
 
 /// The denominator of a metric that is one of Ratios. A switch, since compilers make more of it than of a search
 /// through the table.
@@ -105,7 +83,8 @@ CROWD_HD inline Number denominator(CrowdNmsMetric metric, Number area_hi, Number
       return OverHigher::denominator(area_hi, area_lo, inter);
     case OverLower::value:
       return OverLower::denominator(area_hi, area_lo, inter);
-    case Diou::value:
+    case CROWD_NMS_DIOU:  // derived, as the next
+    case CROWD_NMS_IOU_NNSTREAMER:
     case Iou::value:
       break;
   }

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "core/class_table.hpp"
+#include "core/derived_metrics.hpp"
 #include "core/overlap.hpp"
 #include "core/table.hpp"
 
@@ -159,24 +160,26 @@ inline double min_overlap(const CrowdNmsParams& params) {
 
 /// By which all pairs overlap that count.
 inline OverlapRule overlap_rule(const CrowdNmsParams& params) {
-  return {base_metric(params.metric), params.comparator == CROWD_NMS_GREATER_EQUAL,
-          rounded_threshold(params, min_overlap(params)), static_cast<float>(params.pixel_offset)};
+  return base_rule(DerivedMetrics{},
+                   {params.metric, params.comparator == CROWD_NMS_GREATER_EQUAL,
+                    rounded_threshold(params, min_overlap(params)), static_cast<float>(params.pixel_offset)});
 }
 
 /// Whether pairs may overlap by overlap_rule() and not count.
 inline bool needs_pair_test(const CrowdNmsParams& params) {
   const auto sets_overlap = [](const CrowdNmsClassSettings& own) { return !std::isnan(own.overlap_threshold); };
-  return params.metric != base_metric(params.metric) ||
-         (params.rule != CROWD_NMS_PLAIN && params.rule != CROWD_NMS_VISIBLE) ||
+  return is_derived(params.metric) || (params.rule != CROWD_NMS_PLAIN && params.rule != CROWD_NMS_VISIBLE) ||
          std::any_of(params.class_settings, params.class_settings + params.class_count, sets_overlap);
 }
 
 /// A digest of the params: which pairs that overlap count.
 struct PairTest {
-  OverlapRule overlap;
+  OverlapRule overlap;  ///< of the search
   CrowdNmsMetric metric;
   CrowdNmsRule rule;
-  float threshold;  ///< of classes that have none of their own
+  bool or_equal;
+  float min_threshold;  ///< by which a pair overlaps at least
+  float threshold;      ///< of classes that have none of their own
   double max_square_distance;
   ClassTable classes;
 
@@ -189,17 +192,23 @@ struct PairTest {
   /// Of two candidates of one class, or of any where classes do not matter, whose boxes overlap by `overlap`.
   CROWD_HD bool counts(std::uint32_t hi, std::uint32_t lo, const CrowdNmsBox& hi_box, const CrowdNmsBox& lo_box,
                        const RuleArrays& arrays) const {
-    const float base = ratio_of(hi_box, lo_box, overlap);
-    const float ratio = metric == Diou::value ? Diou::less(base, hi_box, lo_box, overlap.offset) : base;
-    const RulePair pair{hi, lo, ratio, threshold_of(hi, arrays), overlap.or_equal, max_square_distance};
-    return pair.passes(overlap.threshold) && rule_counts(Rules{}, rule, pair, arrays);
+    const float ratio =
+        derived_ratio(DerivedMetrics{}, metric, ratio_of(hi_box, lo_box, overlap), hi_box, lo_box, overlap);
+    const RulePair pair{hi, lo, ratio, threshold_of(hi, arrays), or_equal, max_square_distance};
+    return pair.passes(min_threshold) && rule_counts(Rules{}, rule, pair, arrays);
   }
 };
 
 inline PairTest pair_test(const CrowdNmsParams& params) {
   const double distance = params.max_distance;
-  return {overlap_rule(params), params.metric,      params.rule, rounded_threshold(params, params.overlap_threshold),
-          distance * distance,  class_table(params)};
+  return {overlap_rule(params),
+          params.metric,
+          params.rule,
+          params.comparator == CROWD_NMS_GREATER_EQUAL,
+          rounded_threshold(params, min_overlap(params)),
+          rounded_threshold(params, params.overlap_threshold),
+          distance * distance,
+          class_table(params)};
 }
 
 }  // namespace crowd

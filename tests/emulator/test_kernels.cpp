@@ -88,7 +88,7 @@ TEST_P(Emulated, agrees_with_rules_on_a_crowd_in_one_spot) {
   if (!reads(method(), CROWD_NMS_READS_RULE))
     GTEST_SKIP() << "the method reads no rules";
   for (const CrowdNmsRule rule : all_rules()) {
-    Case it{"crowd in one spot", default_params(), Batch::of(crowd(3000, 4, 100, 100, 5)), {3000, true, true}};
+    Case it{"crowd in one spot", default_params(), Batch::of(crowd(4500, 4, 100, 100, 5)), {4500, true, true}};
     Dice dice(rule + 1);
     draw_rule(it, dice);
     it.params.method = method();

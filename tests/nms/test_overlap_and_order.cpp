@@ -64,7 +64,7 @@ TEST(Overlap, is_symmetric_for_iou_and_ios) {
 // The metrics that a search for overlapping boxes knows.
 std::vector<CrowdNmsMetric> all_ratios() {
   std::vector<CrowdNmsMetric> ratios = all_metrics();
-  std::erase_if(ratios, [](CrowdNmsMetric m) { return base_metric(m) != m; });
+  std::erase_if(ratios, [](CrowdNmsMetric m) { return is_derived(m); });
   return ratios;
 }
 
@@ -171,6 +171,29 @@ TEST(Overlap, of_diou_is_less_where_centres_are_apart) {
   params.overlap_threshold = 0.25;
   params.comparator = CROWD_NMS_GREATER_EQUAL;
   EXPECT_TRUE(pair_test(params).counts(0, 1, a, inside, {}));
+}
+
+// Of whole pixels: (4 + 1) x (4 + 1) in common, of areas 25 and 25.
+TEST(Overlap, of_nnstreamer_counts_a_pixel_more_in_intersections_alone) {
+  const auto counts = [](const CrowdNmsBox& a, const CrowdNmsBox& b, double threshold, CrowdNmsComparator comparator) {
+    CrowdNmsParams params = default_params();
+    params.metric = CROWD_NMS_IOU_NNSTREAMER;
+    params.overlap_threshold = threshold;
+    params.comparator = comparator;
+    return pair_test(params).counts(0, 1, a, b, {});
+  };
+  const CrowdNmsBox a = {0, 0, 5, 5}, b = {1, 1, 6, 6};
+  EXPECT_TRUE(counts(a, b, 1, CROWD_NMS_GREATER_EQUAL));
+  EXPECT_FALSE(counts(a, b, 1, CROWD_NMS_GREATER));
+  const CrowdNmsBox beside = {5, 0, 10, 5};  // (0 + 1) x (5 + 1) of 25 + 25 - 6
+  EXPECT_TRUE(counts(a, beside, 6.0 / 44 - 1e-6, CROWD_NMS_GREATER));
+  EXPECT_FALSE(counts(a, beside, 6.0 / 44 + 1e-6, CROWD_NMS_GREATER));
+  const CrowdNmsBox apart = {6, 0, 11, 5};
+  EXPECT_FALSE(counts(a, apart, 0, CROWD_NMS_GREATER));
+  EXPECT_TRUE(counts(a, apart, 0, CROWD_NMS_GREATER_EQUAL));
+  const CrowdNmsBox dot = {0, 0, 1, 1};  // 4 in common of areas 1 and 1: a union below 0
+  EXPECT_FALSE(counts(dot, dot, 0, CROWD_NMS_GREATER));
+  EXPECT_TRUE(counts(dot, dot, 0, CROWD_NMS_GREATER_EQUAL));
 }
 
 // What the kernels' windows rest on.

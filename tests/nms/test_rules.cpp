@@ -159,6 +159,22 @@ TEST_P(Rules, boxes_beyond_the_limits_of_size_are_left_out) {
   EXPECT_EQ(report.below_threshold, 2u);
 }
 
+// The same candidates twice, with other features.
+TEST_P(Rules, feature_reads_each_frames_own_values) {
+  params.rule = CROWD_NMS_FEATURE;
+  params.overlap_threshold = 0.9;
+  params.max_distance = 1;
+  Batch batch = Batch::of(all);
+  for (std::uint32_t i = 0; i < 3; ++i)
+    batch.all.add(all.boxes[i], all.scores[i], all.classes[i]);
+  batch.frames = 2;
+  batch.extras.feature_length = 2;
+  batch.extras.features = {0, 0, 9, 9, 50, 50, 7, 7, 7, 7, 7, 7};
+  const Result result = run_cpu(params, batch, {.max_survivors = 3});
+  EXPECT_EQ(result.reports[0].survivors, 3u);
+  EXPECT_EQ(result.reports[1].survivors, 1u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Method, Rules, testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE),
                          [](const auto& info) { return test_name(info.param); });
 

@@ -74,6 +74,7 @@ float denominator(CrowdNmsMetric metric, float area_hi, float area_lo, float int
     case CROWD_NMS_OVER_LOWER:
       return area_lo;
     case CROWD_NMS_DIOU:
+    case CROWD_NMS_IOU_NNSTREAMER:
       return denominator(CROWD_NMS_IOU, area_hi, area_lo, inter);
   }
   throw std::invalid_argument("the oracle lacks this metric");
@@ -93,6 +94,15 @@ float distance_term(const CrowdNmsBox& a, const CrowdNmsBox& b, float offset) {
   height = height + offset;
   const float width2 = width * width, height2 = height * height;
   return apart / (width2 + height2);
+}
+
+float ratio_of_nnstreamer(const CrowdNmsBox& a, const CrowdNmsBox& b, float offset) {
+  const float inter = common_area(a, b, offset + 1);
+  const float wide_union = denominator(CROWD_NMS_IOU, area_of(a, offset + 1), area_of(b, offset + 1), inter);
+  if (!(inter / wide_union > 0))
+    return inter / wide_union;
+  const float ratio = inter / denominator(CROWD_NMS_IOU, area_of(a, offset), area_of(b, offset), inter);
+  return ratio < 0 ? 0 : ratio;
 }
 
 bool passes(const CrowdNmsParams& params, float ratio, double threshold) {
@@ -167,6 +177,8 @@ bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint3
   float ratio = inter / denominator(params.metric, area_hi, area_lo, inter);
   if (params.metric == CROWD_NMS_DIOU)
     ratio = ratio - distance_term(hi_box, lo_box, offset);
+  if (params.metric == CROWD_NMS_IOU_NNSTREAMER)
+    ratio = ratio_of_nnstreamer(hi_box, lo_box, offset);
   return counts(params, frame, hi, lo, ratio);
 }
 

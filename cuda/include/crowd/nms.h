@@ -151,10 +151,12 @@ typedef enum {
   CROWD_NMS_IOS,          /**< min(area(hi), area(lo)): intersection over the smaller */
   CROWD_NMS_OVER_HIGHER,  /**< area(hi): Algorithm 1 of the paper */
   CROWD_NMS_OVER_LOWER,   /**< area(lo): section 3 of the paper */
-  CROWD_NMS_DIOU          /**< IoU less what the centres are apart (Zheng et al. 2020, DIoU): ratio = iou - d2 / c2, with
+  CROWD_NMS_DIOU,         /**< IoU less what the centres are apart (Zheng et al. 2020, DIoU): ratio = iou - d2 / c2, with
                                 dx = (hi.x1 + hi.x2) - (lo.x1 + lo.x2), dy likewise, d2 = (dx * dx + dy * dy) * 0.25, and
                                 ex = max(hi.x2, lo.x2) - min(hi.x1, lo.x1) + pixel_offset, ey likewise,
                                 c2 = ex * ex + ey * ey */
+  CROWD_NMS_IOU_NNSTREAMER /**< IoU as NNStreamer's: the intersection takes pixel_offset + 1, the areas pixel_offset; 0
+                                where that is negative. Where the IoU with pixel_offset + 1 is not above 0, that */
 } CrowdNmsMetric;
 
 typedef enum {
