@@ -83,10 +83,9 @@
  * ## Presets
  *
  * `crowdnms @preset=NAME` in a launch line, or gst_preset_load_preset(), sets the rule of another project with its
- * defaults: `torchvision`, `opencv`, `deepstream`, `ultralytics` or `paper`. gst-inspect-1.0 lists them with what each
- * equals and what it does not. In a launch line GStreamer sets the preset after all properties, in programs what is set
- * last counts. Rules that these properties cannot express have none: NNStreamer's decoders, for one, add a pixel to
- * intersections and none to areas. Where crowdnms is installed beside GStreamer they are found; elsewhere
+ * defaults: `torchvision`, `opencv`, `deepstream`, `ultralytics`, `nnstreamer` or `paper`. gst-inspect-1.0 lists them
+ * with what each equals and what it does not. In a launch line GStreamer sets the preset after all properties, in
+ * programs what is set last counts. Where crowdnms is installed beside GStreamer they are found; elsewhere
  * GST_PRESET_PATH names their folder.
  *
  * ## Between the detector and crowdnms, and between crowdnms and what draws

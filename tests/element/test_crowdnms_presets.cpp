@@ -7,6 +7,7 @@
 #include "presets.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -105,6 +106,34 @@ Indices deepstream(const Frame& frame) {
   return kept;
 }
 
+// NNStreamer: whole pixels, the product of intersections in int, the rest in float32.
+Indices nnstreamer(const Frame& frame) {
+  const auto ratio = [](const Candidate& a, const Candidate& b) {
+    const auto common = [](float low_a, float high_a, float low_b, float high_b) {
+      return std::max(0, std::min(int(high_a), int(high_b)) - std::max(int(low_a), int(low_b)) + 1);
+    };
+    const auto size = [](const Candidate& c) { return float((int(c.x2) - int(c.x1)) * (int(c.y2) - int(c.y1))); };
+    const auto both = float(common(a.x1, a.x2, b.x1, b.x2) * common(a.y1, a.y2, b.y1, b.y2));
+    const float ratio = both / (size(a) + size(b) - both);
+    return ratio >= 0 ? ratio : 0;
+  };
+  const auto overlaps = [&](const Candidate& a, const Candidate& b) { return ratio(a, b) > .5F; };
+  return greedy(frame, ranked(frame, [](float s) { return s >= .5F; }), overlaps);
+}
+
+/// Of whole pixels; some boxes are tiny.
+Frame whole_pixels(unsigned seed, std::size_t n) {
+  Frame crowd = tied_crowd(seed, n);
+  for (std::size_t i = 0; i < crowd.size(); i++) {
+    Candidate& c = crowd[i];
+    for (float* value : {&c.x1, &c.y1, &c.x2, &c.y2})
+      *value = std::floor(*value);
+    if (i % 9 == 0)
+      c.x2 = c.x1 + float(1 + i % 4), c.y2 = c.y1 + float(1 + i % 3);
+  }
+  return crowd;
+}
+
 // Algorithms 1 and 2, row by row: D holds squares x, y, z with score s, and 0 behind the last.
 Indices paper(const Frame& frame) {
   struct Detection {
@@ -169,7 +198,7 @@ Names rule_of(GstElement* nms, const std::string& preset) {
 }
 
 TEST(crowdnms_presets, are_these) {
-  EXPECT_EQ(names_of_presets(), (Names{"deepstream", "opencv", "paper", "torchvision", "ultralytics"}));
+  EXPECT_EQ(names_of_presets(), (Names{"deepstream", "nnstreamer", "opencv", "paper", "torchvision", "ultralytics"}));
   const auto nms = make_nms();
   EXPECT_FALSE(gst_preset_load_preset(GST_PRESET(nms.get()), "no such preset"));
 }
@@ -225,6 +254,10 @@ TEST(crowdnms_presets, deepstream_is_its_rule) {
 TEST(crowdnms_presets, ultralytics_is_its_rule) {
   expect_rule("ultralytics", ultralytics, tied_crowd);
   EXPECT_EQ(ultralytics(tied_crowd(1, 1500)).size(), 300u) << "no frame has too many";
+}
+
+TEST(crowdnms_presets, nnstreamer_is_its_rule) {
+  expect_rule("nnstreamer", nnstreamer, whole_pixels);
 }
 
 TEST(crowdnms_presets, paper_is_its_rule) {

@@ -28,7 +28,7 @@ has_property() {
 
 lists_presets() {
   local preset
-  for preset in deepstream opencv paper torchvision ultralytics; do
+  for preset in deepstream nnstreamer opencv paper torchvision ultralytics; do
     sed -n '/^Presets/,$p' "$work/crowdnms" | grep -E "^  \"$preset\": .*[.] Not the same: " ||
       { echo "no preset $preset, or none that says what it is"; return 1; }
   done
