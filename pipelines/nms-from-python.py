@@ -53,6 +53,9 @@ class Params(ctypes.Structure):
         ("class_settings", ClassSettings * 128),
         ("paper_d_max", c_uint32),
         ("paper_k", c_uint32),
+        ("merge", c_int),
+        ("cluster_score", c_int),
+        ("min_members", c_uint32),
         ("reserved", c_uint32 * 8),
     ]
 
@@ -90,6 +93,8 @@ class Survivors(ctypes.Structure):
         ("reports", POINTER(Report)),
         ("max_survivors", c_uint32),
         ("flags", c_uint32),
+        ("boxes", POINTER(Box)),
+        ("scores", POINTER(c_float)),
         ("reserved", c_void_p * 4),
     ]
 

@@ -257,6 +257,8 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
                                  outputs.reports,
                                  room,
                                  0,
+                                 nullptr,
+                                 nullptr,
                                  {}};
   if (const CrowdNmsStatus status =
           cuda::run_checked(params, on_device, mapped, workspace_.get(), workspace_bytes_, stream_.get());

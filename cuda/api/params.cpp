@@ -6,6 +6,7 @@
 
 #include "core/call.hpp"
 #include "core/failure.hpp"
+#include "core/merges.hpp"
 #include "core/methods.hpp"
 #include "core/rules.hpp"
 
@@ -80,6 +81,9 @@ void crowd_nms_params_init(CrowdNmsParams* params) {
       .class_settings = {},
       .paper_d_max = 0,
       .paper_k = 32,
+      .merge = CROWD_NMS_MERGE_NONE,
+      .cluster_score = CROWD_NMS_CLUSTER_SCORE_NONE,
+      .min_members = 0,
       .reserved = {},
   };
 }
@@ -103,6 +107,11 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
                 p.class_agnostic);
   if (const CrowdNmsStatus status = check_rule(p); status != CROWD_NMS_OK)
     return status;
+  if (crowd::raw(p.merge) >= crowd::Merges::size)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "merge %u is not a CrowdNmsMerge", crowd::raw(p.merge));
+  if (crowd::raw(p.cluster_score) > CROWD_NMS_CLUSTER_SCORE_SUM)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "cluster_score %u is not a CrowdNmsClusterScore",
+                crowd::raw(p.cluster_score));
   if (!crowd::all_zero(p.reserved))
     return fail(CROWD_NMS_INVALID_ARGUMENT, crowd::reserved_is_set, "params");
   return crowd::reads_d_max(p) ? check_d_max(p) : CROWD_NMS_OK;

@@ -145,6 +145,10 @@ CrowdNmsStatus check_room_for_paper(const CrowdNmsSession& session, const CrowdN
                 candidates->frames, candidates->capacity, session.frames, session.capacity);
   if (const CrowdNmsStatus status = check_backend(info_of(params->method), session.kind); status != CROWD_NMS_OK)
     return status;
+  if (const CrowdNmsStatus status = check_merging(*params, session.kind); status != CROWD_NMS_OK)
+    return status;
+  if (const CrowdNmsStatus status = check_merged_outputs(*survivors, session.kind); status != CROWD_NMS_OK)
+    return status;
   if (const CrowdNmsStatus status = check_room_for_paper(session, *params, candidates->capacity);
       status != CROWD_NMS_OK)
     return status;
@@ -170,6 +174,8 @@ CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, const CrowdNmsPara
       return status;
     if (const CrowdNmsStatus status = crowd::check_backend(crowd::info_of(params->method), backend);
         status != CROWD_NMS_OK)
+      return status;
+    if (const CrowdNmsStatus status = crowd::check_merging(*params, backend); status != CROWD_NMS_OK)
       return status;
   }
   std::unique_ptr<crowd::Session> made;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The tables of methods, metrics and rules as an application sees them.
+// The tables of methods, metrics, rules and ways of merging as an application sees them.
 
 #include "core/derived_metrics.hpp"
+#include "core/merges.hpp"
 #include "core/methods.hpp"
 #include "core/rules.hpp"
 
@@ -11,16 +12,10 @@ namespace crowd {
 
 namespace {
 
-template <typename... Row>
-const CrowdNmsMetricInfo* metric_info(Table<Row...>, std::uint32_t metric) {
-  static constexpr CrowdNmsMetricInfo infos[] = {{Row::name, Row::description}...};
-  return metric < sizeof...(Row) ? &infos[metric] : nullptr;
-}
-
-template <typename... Row>
-const CrowdNmsRuleInfo* rule_info(Table<Row...>, std::uint32_t rule) {
-  static constexpr CrowdNmsRuleInfo infos[] = {{Row::name, Row::description}...};
-  return rule < sizeof...(Row) ? &infos[rule] : nullptr;
+template <typename Info, typename... Row>
+const Info* info(Table<Row...>, std::uint32_t value) {
+  static constexpr Info infos[] = {{Row::name, Row::description}...};
+  return value < sizeof...(Row) ? &infos[value] : nullptr;
 }
 
 }  // namespace
@@ -32,9 +27,13 @@ const CrowdNmsMethodInfo* crowd_nms_method_info(uint32_t method) {
 }
 
 const CrowdNmsMetricInfo* crowd_nms_metric_info(uint32_t metric) {
-  return crowd::metric_info(crowd::Metrics{}, metric);
+  return crowd::info<CrowdNmsMetricInfo>(crowd::Metrics{}, metric);
+}
+
+const CrowdNmsMergeInfo* crowd_nms_merge_info(uint32_t merge) {
+  return crowd::info<CrowdNmsMergeInfo>(crowd::Merges{}, merge);
 }
 
 const CrowdNmsRuleInfo* crowd_nms_rule_info(uint32_t rule) {
-  return crowd::rule_info(crowd::Rules{}, rule);
+  return crowd::info<CrowdNmsRuleInfo>(crowd::Rules{}, rule);
 }

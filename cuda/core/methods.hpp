@@ -23,7 +23,7 @@ struct Greedy {
   static constexpr CrowdNmsMethod value = CROWD_NMS_GREEDY;
   static constexpr char name[] = "greedy";
   static constexpr char description[] = "exact: a candidate is suppressed if a surviving better-ranked one overlaps it";
-  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE;
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_MERGE;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
 };
@@ -32,7 +32,7 @@ struct MapReduce {
   static constexpr CrowdNmsMethod value = CROWD_NMS_MAP_REDUCE;
   static constexpr char name[] = "map-reduce";
   static constexpr char description[] = "one pass: a candidate is suppressed if any better-ranked one overlaps it";
-  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE;
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_MERGE;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
 };
@@ -78,6 +78,10 @@ inline bool reads_rule(const CrowdNmsParams& params) {
 
 inline bool reads_d_max(const CrowdNmsParams& params) {
   return info_of(params.method).reads & CROWD_NMS_READS_D_MAX;
+}
+
+inline bool reads_merge(const CrowdNmsParams& params) {
+  return info_of(params.method).reads & CROWD_NMS_READS_MERGE;
 }
 
 }  // namespace crowd

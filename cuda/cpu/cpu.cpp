@@ -12,6 +12,7 @@
 #include "core/methods.hpp"
 #include "cpu/backend.hpp"
 #include "cpu/frame.hpp"
+#include "cpu/merge.hpp"
 
 namespace crowd::cpu {
 
@@ -95,11 +96,7 @@ Run run_of(Table<Row...>, CrowdNmsMethod method) {
 
 void write_members(const Frame& frame, const Scratch& scratch, const std::uint32_t* representatives,
                    std::span<std::uint32_t> members) {
-  std::fill_n(scratch.of, frame.size(), 0u);
-  for (std::uint32_t i = 0; i < frame.size(); ++i) {
-    if (representatives[i] < frame.size())
-      ++scratch.of[representatives[i]];
-  }
+  count_members(frame, scratch, representatives);
   for (std::size_t r = 0; r < members.size(); ++r)
     members[r] = scratch.of[scratch.survivors[r]];
 }
@@ -111,28 +108,31 @@ void run_frame(const CrowdNmsParams& params, const Rule& rule, const CrowdNmsCan
   std::uint32_t* representatives = nullptr;
   if (out.representatives)
     representatives = out.representatives + std::size_t{f} * candidates.capacity;
-  else if (out.members && out.max_survivors)
+  else if ((out.members && out.max_survivors) || needs_representatives(params, out))
     representatives = scratch.representatives;
 
   const std::uint64_t d_max = reads_d_max(params) ? paper_side(params, candidates.capacity) : 0;
-  const Outcome outcome = run_of(Methods{}, params.method)({params, rule, frame, scratch, representatives, d_max});
+  const Job job{params, rule, frame, scratch, representatives, d_max};
+  const Outcome outcome = run_of(Methods{}, params.method)(job);
   // Candidates beyond D_max.
   if (representatives)
     std::fill(representatives + counts.seen, representatives + counts.held, CROWD_NMS_REJECTED);
 
-  const std::uint32_t written = std::min(outcome.survivors, out.max_survivors);
+  const std::uint32_t found = drop_small(job, outcome.survivors);
+  const std::uint32_t written = std::min(found, out.max_survivors);
   const std::size_t place = std::size_t{f} * out.max_survivors;
   if (written)
     std::copy_n(scratch.survivors, written, out.survivors + place);
   if (written && out.members)
     write_members(frame, scratch, representatives, {out.members + place, written});
+  merge(job, written, {out.boxes ? out.boxes + place : nullptr, out.scores ? out.scores + place : nullptr});
   out.reports[f] = {
       .candidates = counts.given,
       .overflow = counts.given - counts.seen,
       .invalid = outcome.invalid,
       .below_threshold = outcome.below_threshold,
-      .survivors = outcome.survivors,
-      .clipped = outcome.survivors - written,
+      .survivors = found,
+      .clipped = found - written,
   };
 }
 

@@ -38,6 +38,8 @@ CrowdNmsStatus check_supported(const CrowdNmsParams& params, std::uint32_t frame
   if (const CrowdNmsStatus status = check_backend(info_of(params.method), CROWD_NMS_BACKEND_CUDA);
       status != CROWD_NMS_OK)
     return status;
+  if (const CrowdNmsStatus status = check_merging(params, CROWD_NMS_BACKEND_CUDA); status != CROWD_NMS_OK)
+    return status;
   if (frames > tuning::max_grid_y)
     return fail(CROWD_NMS_UNSUPPORTED, "%u frames are more than one CUDA call takes (%u): split the batch", frames,
                 tuning::max_grid_y);
@@ -159,6 +161,8 @@ CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCan
   const std::uint32_t frames = candidates.frames;
   const std::uint32_t capacity = candidates.capacity;
   if (const CrowdNmsStatus status = check_supported(params, frames, capacity); status != CROWD_NMS_OK)
+    return status;
+  if (const CrowdNmsStatus status = check_merged_outputs(survivors, CROWD_NMS_BACKEND_CUDA); status != CROWD_NMS_OK)
     return status;
   if (!frames)
     return CROWD_NMS_OK;

@@ -151,6 +151,8 @@ CrowdNmsSurvivors Backends::output_of(const CrowdNmsCandidates& input, std::uint
       .reports = reports,
       .max_survivors = std::min(max_survivors, input.capacity),
       .flags = 0,
+      .boxes = nullptr,
+      .scores = nullptr,
       .reserved = {},
   };
 }

@@ -70,6 +70,8 @@ class Ours {
                  &report_,
                  set.size(),
                  0,
+                 nullptr,
+                 nullptr,
                  {}} {}
 
   Ours(const Ours&) = delete;  // outputs_ points here

@@ -43,7 +43,7 @@ Timed run(const CrowdNmsParams& params, const Boxes& set) {
                                       nullptr,
                                       nullptr,
                                       {}};
-  const CrowdNmsSurvivors outputs{survivors.data(), nullptr, nullptr, &report, set.size(), 0, {}};
+  const CrowdNmsSurvivors outputs{survivors.data(), nullptr, nullptr, &report, set.size(), 0, nullptr, nullptr, {}};
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {
     const auto start = std::chrono::steady_clock::now();

@@ -32,7 +32,7 @@ std::vector<std::uint32_t> expected_survivors(const CrowdNmsParams& params, cons
   CrowdNmsReport report;
   const CrowdNmsCandidates in = {boxes.data(), score.data(), classes.data(), nullptr, nullptr, 1, n, 0,
                                  nullptr,      nullptr,      nullptr,        nullptr, {}};
-  const CrowdNmsSurvivors out = {survivors.data(), nullptr, nullptr, &report, n, 0, {}};
+  const CrowdNmsSurvivors out = {survivors.data(), nullptr, nullptr, &report, n, 0, nullptr, nullptr, {}};
   const std::size_t bytes = (crowd_nms_cpu_workspace_bytes(&params, 1, n) + 63) / 64 * 64;
   const std::unique_ptr<void, decltype(&std::free)> workspace(std::aligned_alloc(64, bytes), &std::free);
   EXPECT_EQ(crowd_nms_cpu(&params, &in, &out, workspace.get(), bytes), CROWD_NMS_OK) << crowd_nms_last_error();

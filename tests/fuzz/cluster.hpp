@@ -45,7 +45,8 @@ class Clusters {
     input.counts = &candidates.count;
     input.frames = 1;
     input.capacity = n;
-    const CrowdNmsSurvivors output = {survivors_.data(), members_.data(), representatives_.data(), &report_, n, 0, {}};
+    const CrowdNmsSurvivors output = {
+        survivors_.data(), members_.data(), representatives_.data(), &report_, n, 0, nullptr, nullptr, {}};
     CrowdNmsSession* session = nullptr;
     require(crowd_nms_session_new(CROWD_NMS_BACKEND_CPU, nullptr, 1, n, &session) == CROWD_NMS_OK,
             "there is a session");

@@ -17,7 +17,8 @@ class Params(c.Structure):
                 ("rule", c.c_int), ("max_distance", c.c_float), ("min_overlap", c.c_double), ("min_width", c.c_float),
                 ("min_height", c.c_float), ("max_width", c.c_float), ("max_height", c.c_float),
                 ("class_count", c.c_uint32), ("listed_only", c.c_uint32), ("class_settings", ClassSettings * 128),
-                ("paper_d_max", c.c_uint32), ("paper_k", c.c_uint32), ("reserved", c.c_uint32 * 8)]
+                ("paper_d_max", c.c_uint32), ("paper_k", c.c_uint32), ("merge", c.c_int),
+                ("cluster_score", c.c_int), ("min_members", c.c_uint32), ("reserved", c.c_uint32 * 8)]
 
 
 class Candidates(c.Structure):
@@ -29,7 +30,8 @@ class Candidates(c.Structure):
 
 class Survivors(c.Structure):
     _fields_ = [(name, c.c_void_p) for name in ("survivors", "members", "representatives", "reports")] + [
-        ("max_survivors", c.c_uint32), ("flags", c.c_uint32), ("reserved", c.c_void_p * 4)]
+        ("max_survivors", c.c_uint32), ("flags", c.c_uint32), ("boxes", c.c_void_p), ("scores", c.c_void_p),
+        ("reserved", c.c_void_p * 4)]
 
 
 REPORT_FIELDS = 6  # uint32 each: candidates, overflow, invalid, below_threshold, survivors, clipped

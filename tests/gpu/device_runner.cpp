@@ -88,6 +88,8 @@ DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const W
                reports_.as<CrowdNmsReport>(),
                wanted.max_survivors,
                0,
+               nullptr,
+               nullptr,
                {}} {
   poison();
 }

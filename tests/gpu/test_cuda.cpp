@@ -145,6 +145,8 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
                                     reports.as<CrowdNmsReport>(),
                                     it.wanted.max_survivors,
                                     0,
+                                    nullptr,
+                                    nullptr,
                                     {}};
     const DeviceBytes out_boxes{std::span(std::as_const(out.boxes))}, out_scores{std::span(std::as_const(out.scores))};
     const DeviceBytes out_classes{std::span(std::as_const(out.classes))},
@@ -298,7 +300,8 @@ TEST(Cuda, refuses_a_small_or_misaligned_workspace) {
                               nullptr,
                               nullptr,
                               {}};
-  const CrowdNmsSurvivors out{survivors.as<std::uint32_t>(), nullptr, nullptr, report.as<CrowdNmsReport>(), 100, 0, {}};
+  const CrowdNmsSurvivors out{
+      survivors.as<std::uint32_t>(), nullptr, nullptr, report.as<CrowdNmsReport>(), 100, 0, nullptr, nullptr, {}};
   EXPECT_EQ(crowd_nms_cuda(&params, &in, &out, memory.as<void>(), bytes - 1, nullptr), CROWD_NMS_WORKSPACE_TOO_SMALL);
   EXPECT_EQ(crowd_nms_cuda(&params, &in, &out, memory.as<std::byte>() + 8, bytes, nullptr), CROWD_NMS_INVALID_ARGUMENT);
 }

@@ -46,6 +46,8 @@ struct Outputs {
             .reports = report.as<CrowdNmsReport>(),
             .max_survivors = n,
             .flags = 0,
+            .boxes = nullptr,
+            .scores = nullptr,
             .reserved = {}};
   }
   void poison() {

@@ -14,7 +14,7 @@ int main(void) {
   CrowdNmsReport report;
   CrowdNmsParams params;
   CrowdNmsCandidates candidates = {boxes, scores, NULL, NULL, NULL, 1, 3, 0, NULL, NULL, NULL, NULL, {NULL}};
-  CrowdNmsSurvivors survivors = {kept, NULL, NULL, &report, 3, 0, {NULL}};
+  CrowdNmsSurvivors survivors = {kept, NULL, NULL, &report, 3, 0, NULL, NULL, {NULL}};
   CrowdNmsSession *session = NULL;
   CrowdNmsStatus status;
 

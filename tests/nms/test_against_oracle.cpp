@@ -24,7 +24,7 @@ constexpr std::size_t large_cases = std::numeric_limits<std::size_t>::max();
 class CpuAgainstOracle : public testing::TestWithParam<CrowdNmsMethod> {
  protected:
   void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
-    for_each_case(sizes, GetParam(), per_size, [](const Case& it) { expect_as_oracle(run_cpu, it); });
+    for_each_case(sizes, GetParam(), per_size, [](const Case& it) { expect_as_oracle(run_cpu, merging(it)); });
   }
 };
 
@@ -46,7 +46,7 @@ TEST_P(CpuAgainstOracle, agrees_on_large_frames) {
   std::size_t ran = 0;
   for_each_case(large_sizes, GetParam(), 1, [&ran](const Case& it) {
     if (ran++ < large_cases)
-      expect_as_oracle(run_cpu, it);
+      expect_as_oracle(run_cpu, merging(it));
   });
 }
 
@@ -55,7 +55,7 @@ TEST_P(CpuAgainstOracle, agrees_on_huge_frames) {
   if (!reads(GetParam(), CROWD_NMS_READS_D_MAX))
     for_each_huge_case(GetParam(), [&ran](const Case& it) {
       if (ran++ < large_cases)
-        expect_as_oracle(run_cpu, it);
+        expect_as_oracle(run_cpu, merging(it));
     });
 }
 
@@ -65,7 +65,7 @@ TEST_P(CpuAgainstOracle, agrees_on_hard_frames) {
     GTEST_SKIP() << "looks at all pairs";
   for_each_hard_case(GetParam(), [&ran](const Case& it) {
     if (ran++ < large_cases)
-      expect_as_oracle(run_cpu, it);
+      expect_as_oracle(run_cpu, merging(it));
   });
 }
 
@@ -79,8 +79,8 @@ TEST_P(CpuAgainstOracle, agrees_with_rules) {
 }
 
 TEST_P(CpuAgainstOracle, agrees_on_ragged_batches) {
-  for_each_batch(GetParam(), [](const Case& it) { expect_as_oracle(run_cpu, it); });
-  expect_as_oracle(run_cpu, sorted_crowds(GetParam()));
+  for_each_batch(GetParam(), [](const Case& it) { expect_as_oracle(run_cpu, merging(it)); });
+  expect_as_oracle(run_cpu, merging(sorted_crowds(GetParam())));
 }
 
 INSTANTIATE_TEST_SUITE_P(Method, CpuAgainstOracle, testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CPU)),

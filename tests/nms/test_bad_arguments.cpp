@@ -32,7 +32,7 @@ struct Call {
   std::size_t bytes = sizeof workspace;
   CrowdNmsCandidates candidates = {box, scores,  nullptr, nullptr, nullptr, 1, 2,
                                    0,   nullptr, nullptr, nullptr, nullptr, {}};
-  CrowdNmsSurvivors survivors = {indices, nullptr, nullptr, &report, 2, 0, {}};
+  CrowdNmsSurvivors survivors = {indices, nullptr, nullptr, &report, 2, 0, nullptr, nullptr, {}};
 
   CrowdNmsStatus run() {
     return crowd_nms_cpu(&params, &candidates, &survivors, at, bytes);
@@ -52,6 +52,10 @@ const Mistake mistakes[] = {
     {"metric", [](Call& c) { c.params.metric = static_cast<CrowdNmsMetric>(metric_count()); },
      "metric " + std::to_string(metric_count())},
     {"comparator", [](Call& c) { c.params.comparator = static_cast<CrowdNmsComparator>(2); }, "comparator 2"},
+    {"merge", [](Call& c) { c.params.merge = static_cast<CrowdNmsMerge>(all_merges().size()); },
+     "merge " + std::to_string(all_merges().size())},
+    {"cluster_score", [](Call& c) { c.params.cluster_score = static_cast<CrowdNmsClusterScore>(4); },
+     "cluster_score 4"},
     {"threshold_below", [](Call& c) { c.params.overlap_threshold = -0.1; }, "overlap_threshold is -0.1"},
     {"threshold_just_below", [](Call& c) { c.params.overlap_threshold = -1e-300; }, "overlap_threshold is -1e-300"},
     {"threshold_above", [](Call& c) { c.params.overlap_threshold = 1.5; }, "overlap_threshold is 1.5"},
@@ -190,6 +194,11 @@ TEST(UnknownEnumerator, is_refused_by_everything_that_takes_it) {
   expect_refused_everywhere(metric, "metric 77");
   comparator.params.comparator = static_cast<CrowdNmsComparator>(77);
   expect_refused_everywhere(comparator, "comparator 77");
+  Call merge, cluster_score;
+  merge.params.merge = static_cast<CrowdNmsMerge>(77);
+  expect_refused_everywhere(merge, "merge 77");
+  cluster_score.params.cluster_score = static_cast<CrowdNmsClusterScore>(77);
+  expect_refused_everywhere(cluster_score, "cluster_score 77");
 }
 
 TEST(ReservedField, is_refused_where_it_is_set) {
@@ -218,9 +227,9 @@ TEST(Version, of_the_library_is_that_of_its_header) {
 TEST(Structs, keep_their_size) {
   if (sizeof(void*) != 8)
     GTEST_SKIP() << "sizes are those of 64 bits";
-  EXPECT_EQ(sizeof(CrowdNmsParams), 2160u);
+  EXPECT_EQ(sizeof(CrowdNmsParams), 2176u);
   EXPECT_EQ(sizeof(CrowdNmsCandidates), 120u);
-  EXPECT_EQ(sizeof(CrowdNmsSurvivors), 72u);
+  EXPECT_EQ(sizeof(CrowdNmsSurvivors), 88u);
   EXPECT_EQ(sizeof(CrowdNmsReport), 24u);
   EXPECT_EQ(sizeof(CrowdNmsTotals), 80u);
   EXPECT_EQ(sizeof(CrowdNmsGathered), 104u);
@@ -260,6 +269,9 @@ TEST(Defaults, are_greedy_iou_above_one_half_per_class) {
   EXPECT_EQ(params.score_threshold, -std::numeric_limits<float>::infinity());
   EXPECT_EQ(params.pixel_offset, 0u);
   EXPECT_EQ(params.class_agnostic, 0u);
+  EXPECT_EQ(params.merge, CROWD_NMS_MERGE_NONE);
+  EXPECT_EQ(params.cluster_score, CROWD_NMS_CLUSTER_SCORE_NONE);
+  EXPECT_EQ(params.min_members, 0u);
   EXPECT_EQ(crowd_nms_params_check(&params), CROWD_NMS_OK);
 }
 

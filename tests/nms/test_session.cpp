@@ -41,7 +41,7 @@ TEST(CpuSession, gives_what_the_plain_call_gives_again_and_again) {
     for_each_batch(method, [&](const Case& it) {
       expect_as_oracle([&](const auto& params, const auto& batch,
                            const auto& wanted) { return run(session.get(), params, batch, wanted); },
-                       it);
+                       merging(it));
     });
   }
 }

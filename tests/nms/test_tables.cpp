@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The tables of methods and metrics say what the library does.
+// The tables of methods, metrics and ways of merging say what the library does.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,9 +34,10 @@ void expect_names(const Info* (*info)(uint32_t), std::vector<std::string> first)
     EXPECT_EQ(info(value), nullptr) << value;
 }
 
-TEST(Info, has_a_name_for_every_method_and_metric) {
+TEST(Info, has_a_name_for_every_row) {
   expect_names(crowd_nms_method_info, {"greedy", "map-reduce", "paper"});
   expect_names(crowd_nms_metric_info, {"iou", "ios", "over-higher", "over-lower"});
+  expect_names(crowd_nms_merge_info, {"none", "mean", "weighted", "union", "vote"});
 }
 
 TEST(Info, says_which_backend_has_a_method) {
@@ -63,6 +64,31 @@ TEST(Backend, that_lacks_a_method_refuses_it) {
   EXPECT_THAT(crowd_nms_last_error(), HasSubstr("the CUDA backend lacks method soft: use the CPU backend"));
 }
 
+// The CUDA backend asks the same function, here and in sessions.
+TEST(Backend, that_does_not_merge_refuses_to) {
+  CrowdNmsParams params = default_params();
+  CrowdNmsSurvivors survivors = {};
+  float score = 0;
+  params.min_members = 1;
+  EXPECT_EQ(check_merging(params, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_OK);
+  EXPECT_EQ(check_merged_outputs(survivors, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_OK);
+  for (const auto& change : {+[](CrowdNmsParams& p) { p.merge = CROWD_NMS_MERGE_VOTE; },
+                             +[](CrowdNmsParams& p) { p.cluster_score = CROWD_NMS_CLUSTER_SCORE_MAX; },
+                             +[](CrowdNmsParams& p) { p.min_members = 2; }}) {
+    CrowdNmsParams changed = params;
+    change(changed);
+    EXPECT_EQ(check_merging(changed, CROWD_NMS_BACKEND_CPU), CROWD_NMS_OK);
+    EXPECT_EQ(check_merging(changed, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_UNSUPPORTED);
+    EXPECT_THAT(crowd_nms_last_error(), HasSubstr("the CUDA backend does not merge: use the CPU backend"));
+    changed.method = CROWD_NMS_PAPER;
+    EXPECT_EQ(check_merging(changed, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_OK) << "paper ignores it";
+  }
+  survivors.scores = &score;
+  EXPECT_EQ(check_merged_outputs(survivors, CROWD_NMS_BACKEND_CPU), CROWD_NMS_OK);
+  EXPECT_EQ(check_merged_outputs(survivors, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_UNSUPPORTED);
+  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("crowd_nms_cuda_gather()"));
+}
+
 /// With every member of the params changed that only what `what` names reads.
 CrowdNmsParams changed(CrowdNmsParams params, CrowdNmsReads what) {
   switch (what) {
@@ -77,6 +103,11 @@ CrowdNmsParams changed(CrowdNmsParams params, CrowdNmsReads what) {
       params.paper_d_max = 64;
       params.paper_k = 4;
       break;
+    case CROWD_NMS_READS_MERGE:
+      params.merge = CROWD_NMS_MERGE_UNION;
+      params.cluster_score = CROWD_NMS_CLUSTER_SCORE_SUM;
+      params.min_members = 2;
+      break;
   }
   return params;
 }
@@ -86,7 +117,7 @@ class ReadsOfCrowdNmsParams : public testing::TestWithParam<std::tuple<CrowdNmsM
 TEST_P(ReadsOfCrowdNmsParams, are_those_that_change_the_answer) {
   const auto [method, what] = GetParam();
   const Batch batch = Batch::of(distribution("multi_class").make(200, 4));
-  const Wanted wanted = {.max_survivors = 200};
+  const Wanted wanted = {.max_survivors = 200, .boxes = true, .scores = true};
   CrowdNmsParams params = default_params();
   params.method = method;
   const bool alike =
@@ -96,7 +127,8 @@ TEST_P(ReadsOfCrowdNmsParams, are_those_that_change_the_answer) {
 
 INSTANTIATE_TEST_SUITE_P(Method, ReadsOfCrowdNmsParams,
                          testing::Combine(testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CPU)),
-                                          testing::Values(CROWD_NMS_READS_RULE, CROWD_NMS_READS_D_MAX)),
+                                          testing::Values(CROWD_NMS_READS_RULE, CROWD_NMS_READS_D_MAX,
+                                                          CROWD_NMS_READS_MERGE)),
                          [](const auto& info) {
                            return test_name(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param));
                          });

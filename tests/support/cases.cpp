@@ -122,6 +122,22 @@ void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Ca
   }
 }
 
+Case merging(Case it) {
+  std::uint64_t seed = 0xcbf29ce484222325;
+  for (const char letter : it.name)
+    seed = (seed ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  Dice dice(seed + it.params.metric + 8 * it.params.comparator);
+  it.wanted.boxes = !dice.one_in(8);
+  it.wanted.scores = !dice.one_in(8);
+  if (dice.one_in(4))
+    return it;
+  constexpr std::uint32_t min_members[] = {0, 0, 0, 1, 2, 3, 20};
+  it.params.merge = static_cast<CrowdNmsMerge>(dice.below(static_cast<std::uint32_t>(all_merges().size())));
+  it.params.cluster_score = static_cast<CrowdNmsClusterScore>(dice.below(CROWD_NMS_CLUSTER_SCORE_SUM + 1));
+  it.params.min_members = pick(dice, min_members);
+  return it;
+}
+
 Case sorted_crowds(CrowdNmsMethod method) {
   constexpr std::uint32_t frames = 40;
   constexpr std::uint32_t n = 100;
@@ -188,7 +204,8 @@ void expect_as_oracle(const Runner& runner, const Case& it) {
   EXPECT_TRUE(same(expected, actual, it.batch, it.wanted))
       << it.name << "\n  " << it.params << "\n  frames=" << it.batch.frames << " capacity=" << it.batch.capacity
       << " classes=" << it.batch.with_classes << " max-survivors=" << it.wanted.max_survivors
-      << " members=" << it.wanted.members << " representatives=" << it.wanted.representatives;
+      << " members=" << it.wanted.members << " representatives=" << it.wanted.representatives
+      << " boxes=" << it.wanted.boxes << " scores=" << it.wanted.scores;
 }
 
 }  // namespace crowd::test

@@ -46,6 +46,10 @@ void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Ca
 /// frame have as many suppressors as there are windows of their object.
 Case sorted_crowds(CrowdNmsMethod method);
 
+/// The case with a way of merging, drawn from its name, and all outputs that there are; one in four without. For
+/// backends that merge.
+Case merging(Case it);
+
 /// Runs the case on `runner` and on the oracle; on a difference prints what it takes to repeat it.
 void expect_as_oracle(const Runner& runner, const Case& it);
 

@@ -7,24 +7,9 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "oracle_parts.hpp"
+
 namespace crowd::test {
-
-namespace {
-
-using Indices = std::vector<std::uint32_t>;
-
-struct FrameView {
-  const CrowdNmsBox* boxes;
-  const float* scores;
-  const std::int32_t* classes;
-  std::uint32_t n;
-  const Extras* extras;
-  std::uint32_t first;  // of the frame's entries in `extras`
-
-  std::int32_t label(std::uint32_t i) const {
-    return classes ? classes[i] : 0;
-  }
-};
 
 bool in_better_rank(const FrameView& frame, std::uint32_t a, std::uint32_t b) {
   const float sa = frame.scores[a];
@@ -33,6 +18,8 @@ bool in_better_rank(const FrameView& frame, std::uint32_t a, std::uint32_t b) {
     return std::isnan(sa) == std::isnan(sb) ? a < b : std::isnan(sb);
   return sa != sb ? sa > sb : a < b;
 }
+
+namespace {
 
 bool well_formed(const CrowdNmsBox& box, std::uint32_t offset) {
   if (!std::isfinite(box.x1) || !std::isfinite(box.y1) || !std::isfinite(box.x2) || !std::isfinite(box.y2))
@@ -165,6 +152,8 @@ const CrowdNmsBox& tested_box(const CrowdNmsParams& params, const FrameView& fra
   return params.rule == CROWD_NMS_VISIBLE ? frame.extras->visible[frame.first + i] : frame.boxes[i];
 }
 
+}  // namespace
+
 bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
   if (!params.class_agnostic && frame.label(hi) != frame.label(lo))
     return false;
@@ -182,6 +171,8 @@ bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint3
   return counts(params, frame, hi, lo, ratio);
 }
 
+namespace {
+
 bool is_left_out(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i) {
   const CrowdNmsClassSettings* own = settings_of(params, frame.label(i));
   if (!own && params.listed_only)
@@ -196,13 +187,6 @@ bool is_left_out(const CrowdNmsParams& params, const FrameView& frame, std::uint
   return !(frame.scores[i] >= least) || width < params.min_width || height < params.min_height ||
          width > params.max_width || height > params.max_height;
 }
-
-struct Outcome {
-  Indices survivors;        // in rank order
-  Indices representatives;  // or CROWD_NMS_NONE, or CROWD_NMS_REJECTED
-  std::uint32_t invalid = 0;
-  std::uint32_t below = 0;
-};
 
 Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame, Outcome& outcome) {
   Indices ranked;
@@ -350,6 +334,10 @@ void write(const Outcome& outcome, const Wanted& wanted, const Batch& batch, std
   for (std::uint32_t r = 0; r < written; ++r) {
     const std::uint32_t s = outcome.survivors[r];
     result.survivors[std::size_t{f} * wanted.max_survivors + r] = s;
+    if (wanted.boxes)
+      result.boxes[std::size_t{f} * wanted.max_survivors + r] = outcome.boxes[r];
+    if (wanted.scores)
+      result.scores[std::size_t{f} * wanted.max_survivors + r] = outcome.scores[r];
     if (wanted.members)
       result.members[std::size_t{f} * wanted.max_survivors + r] =
           static_cast<std::uint32_t>(std::count(outcome.representatives.begin(), outcome.representatives.end(), s));
@@ -384,7 +372,9 @@ Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted
     result.reports[f] = {};
     result.reports[f].candidates = given;
     result.reports[f].overflow = given - n;
-    const Outcome outcome = run(params, frame, batch.capacity);
+    Outcome outcome = run(params, frame, batch.capacity);
+    if (wanted.boxes || wanted.scores || params.min_members > 1)
+      merge(params, frame, outcome);
     write(outcome, wanted, batch, f, result);
   }
   return result;

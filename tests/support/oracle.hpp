@@ -50,6 +50,8 @@ struct Wanted {
   std::uint32_t max_survivors = 0;
   bool members = true;
   bool representatives = true;
+  bool boxes = false;
+  bool scores = false;
 };
 
 /// The outputs of one call. Entries that a call must not write hold `untouched`; arrays that are not asked for are
@@ -61,6 +63,8 @@ struct Result {
   std::vector<std::uint32_t> survivors;
   std::vector<std::uint32_t> members;
   std::vector<std::uint32_t> representatives;
+  std::vector<CrowdNmsBox> boxes;  ///< of `untouched` bits
+  std::vector<float> scores;       ///< of `untouched` bits
   std::vector<CrowdNmsReport> reports;
 
   /// With every array as long as the call needs it, filled with `untouched`.

@@ -4,6 +4,7 @@
 // The machinery of oracle.hpp that is not the oracle.
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <iomanip>
 #include <limits>
@@ -50,12 +51,17 @@ Result Result::sized(const Batch& batch, const Wanted& wanted) {
   if (wanted.representatives)
     result.representatives.assign(std::size_t{batch.frames} * batch.capacity, untouched);
   constexpr std::uint32_t u = untouched;
+  constexpr auto bits = std::bit_cast<float>(untouched);
+  if (wanted.boxes)
+    result.boxes.assign(result.survivors.size(), {bits, bits, bits, bits});
+  if (wanted.scores)
+    result.scores.assign(result.survivors.size(), bits);
   result.reports.assign(batch.frames, {u, u, u, u, u, u});
   return result;
 }
 
 CrowdNmsSurvivors Result::outputs(const Wanted& wanted) {
-  const auto array = [](std::vector<std::uint32_t>& v) { return v.empty() ? nullptr : v.data(); };
+  const auto array = [](auto& v) { return v.empty() ? nullptr : v.data(); };
   return {
       .survivors = array(survivors),
       .members = array(members),
@@ -63,6 +69,8 @@ CrowdNmsSurvivors Result::outputs(const Wanted& wanted) {
       .reports = reports.data(),
       .max_survivors = wanted.max_survivors,
       .flags = 0,
+      .boxes = array(boxes),
+      .scores = array(scores),
       .reserved = {},
   };
 }
@@ -110,6 +118,16 @@ testing::AssertionResult differs(const char* what, std::size_t frame, std::size_
   return failure;
 }
 
+template <typename T>
+testing::AssertionResult same_bits(const char* what, std::size_t frame, std::size_t rank,
+                                   const std::vector<T>& expected, const std::vector<T>& actual, std::size_t at,
+                                   bool wanted) {
+  if (!wanted || std::memcmp(&expected[at], &actual[at], sizeof(T)) == 0)
+    return testing::AssertionSuccess();
+  return testing::AssertionFailure() << what << '[' << rank << "] of frame " << frame << " is " << std::setprecision(9)
+                                     << actual[at] << ", expected " << expected[at];
+}
+
 }  // namespace
 
 testing::AssertionResult same(const Result& expected, const Result& actual, const Batch& batch, const Wanted& wanted) {
@@ -118,6 +136,7 @@ testing::AssertionResult same(const Result& expected, const Result& actual, cons
                                        << "), expected " << expected.status;
   if (expected.survivors.size() != actual.survivors.size() || expected.members.size() != actual.members.size() ||
       expected.representatives.size() != actual.representatives.size() ||
+      expected.boxes.size() != actual.boxes.size() || expected.scores.size() != actual.scores.size() ||
       expected.reports.size() != actual.reports.size())
     return testing::AssertionFailure() << "arrays differ in length";
   for (std::size_t f = 0; f < expected.reports.size(); ++f) {
@@ -128,6 +147,10 @@ testing::AssertionResult same(const Result& expected, const Result& actual, cons
         return differs("survivors", f, r, e, a, batch, std::min(a, e));
       if (wanted.members && expected.members[at] != actual.members[at])
         return differs("members", f, r, expected.members[at], actual.members[at], batch, e);
+      if (const auto boxes = same_bits("boxes", f, r, expected.boxes, actual.boxes, at, wanted.boxes); !boxes)
+        return boxes;
+      if (const auto scores = same_bits("scores", f, r, expected.scores, actual.scores, at, wanted.scores); !scores)
+        return scores;
     }
     for (std::size_t i = 0; wanted.representatives && i < batch.capacity; ++i) {
       const std::size_t at = f * batch.capacity + i;
@@ -176,6 +199,9 @@ std::ostream& operator<<(std::ostream& out, const CrowdNmsParams& params) {
     const CrowdNmsClassSettings& own = params.class_settings[k];
     out << " {class " << own.label << ": overlap " << own.overlap_threshold << ", score " << own.score_threshold << '}';
   }
+  if (crowd::test::reads(params.method, CROWD_NMS_READS_MERGE))
+    out << " merge=" << crowd_nms_merge_info(params.merge)->name << " cluster-score=" << params.cluster_score
+        << " min-members=" << params.min_members;
   if (crowd::test::reads(params.method, CROWD_NMS_READS_D_MAX))
     out << " D_max=" << params.paper_d_max << " k=" << params.paper_k;
   return out;

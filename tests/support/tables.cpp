@@ -31,6 +31,10 @@ std::vector<CrowdNmsRule> all_rules() {
   return rows<CrowdNmsRule>(crowd_nms_rule_info);
 }
 
+std::vector<CrowdNmsMerge> all_merges() {
+  return rows<CrowdNmsMerge>(crowd_nms_merge_info);
+}
+
 std::vector<CrowdNmsMethod> all_methods() {
   return rows<CrowdNmsMethod>(crowd_nms_method_info);
 }

@@ -20,6 +20,9 @@ std::vector<CrowdNmsMetric> all_metrics();
 /// All rules, by number.
 std::vector<CrowdNmsRule> all_rules();
 
+/// All ways of merging, by number.
+std::vector<CrowdNmsMerge> all_merges();
+
 /// All methods, by number.
 std::vector<CrowdNmsMethod> all_methods();
 

@@ -83,10 +83,39 @@
  * suppress (`hi`). Candidates of a class that is not listed where only listed ones are asked for, or of a width or height
  * beyond the limits, count as below_threshold.
  *
+ * ## Merging
+ *
+ * Greedy and map-reduce can go on from their survivors. Paper ignores the parameters named here.
+ *
+ * Members      of a survivor are the candidates that it represents, itself included.
+ * min_members  Survivors with fewer members are suppressed after all: they and the candidates that they represented
+ *              have no representative then, CROWD_NMS_NONE. The others keep their order. All this precedes
+ *              max_survivors.
+ * merge        What box a survivor has in CrowdNmsSurvivors::boxes. Of members, but in vote, that is:
+ *              none      the survivor's own
+ *              mean      each coordinate is sum(x) / n, n being their number
+ *              weighted  each coordinate is sum(w * x) / sum(w), with w = 0 < score ? score : 0
+ *              union     min of each of x1 and y1, max of each of x2 and y2
+ *              vote      as weighted, but of its voters: itself and all valid candidates of its class, better- and
+ *                        worse-ranked, that overlap it, whether or not it represents them. Detectron's box voting
+ *              Where sum(w) is 0 or infinite, the survivor's own box stays. x2 >= x1 and y2 >= y1 hold for all of
+ *              them; rounding may make two equal.
+ * cluster_score  What score it has in CrowdNmsSurvivors::scores. Of members, with merge vote, too:
+ *              none      the survivor's own
+ *              max       the largest
+ *              mean      sum(score) / n
+ *              sum       sum(score)
+ *              Where that is NaN, infinite scores of either sign, its own score stays.
+ * Order        Survivors stay in the order of their own scores, whatever these become.
+ * Arithmetic   Sums are in double, from 0 on, one addition after the other in the order of the members' indices; w * x is
+ *              a product of doubles, and exact. A quotient is rounded once to double, and what is written once more to
+ *              float, all to nearest. min and max are those of Overlap, in the order of indices, the earlier one as a.
+ *
  * ## Output
  *
  * Indices of the survivors in rank order, their number, the representative of each candidate and the number of
- * candidates each survivor represents. Nothing is lost silently: see CrowdNmsReport.
+ * candidates each survivor represents; what box and score each survivor has by then. Nothing is lost silently: see
+ * CrowdNmsReport.
  *
  * Thread-safety: every function may be called from any thread at any time, as long as the calls in flight do not share
  * a workspace, an output or a session.
@@ -173,6 +202,23 @@ typedef enum {
   CROWD_NMS_FEATURE   /**< reads CrowdNmsCandidates::features */
 } CrowdNmsRule;
 
+/** What a survivor's box becomes, see "Merging". */
+typedef enum {
+  CROWD_NMS_MERGE_NONE = 0, /**< its own box */
+  CROWD_NMS_MERGE_MEAN,     /**< the mean of its members */
+  CROWD_NMS_MERGE_WEIGHTED, /**< their mean, weighted by their scores */
+  CROWD_NMS_MERGE_UNION,    /**< the box around them */
+  CROWD_NMS_MERGE_VOTE      /**< the mean of all that overlap it, weighted by their scores */
+} CrowdNmsMerge;
+
+/** What a survivor's score becomes, see "Merging". */
+typedef enum {
+  CROWD_NMS_CLUSTER_SCORE_NONE = 0, /**< its own score */
+  CROWD_NMS_CLUSTER_SCORE_MAX,      /**< the largest of its members */
+  CROWD_NMS_CLUSTER_SCORE_MEAN,     /**< their mean */
+  CROWD_NMS_CLUSTER_SCORE_SUM       /**< their sum */
+} CrowdNmsClusterScore;
+
 typedef enum {
   CROWD_NMS_BACKEND_CPU = 0,
   CROWD_NMS_BACKEND_CUDA
@@ -183,7 +229,8 @@ typedef enum {
 typedef enum {
   CROWD_NMS_READS_RULE = 1,  /**< metric, comparator, pixel_offset, class_agnostic, score_threshold, rule, settings of
                                   classes and limits of size; classes, too */
-  CROWD_NMS_READS_D_MAX = 2  /**< paper_d_max and paper_k */
+  CROWD_NMS_READS_D_MAX = 2, /**< paper_d_max and paper_k */
+  CROWD_NMS_READS_MERGE = 4  /**< merge, cluster_score and min_members */
 } CrowdNmsReads;
 
 /** A row of the table of methods. Later versions may append members. */
@@ -201,6 +248,12 @@ typedef struct {
   const char *description; /**< what it does, in half a sentence */
 } CrowdNmsMetricInfo;
 
+/** A row of the table of ways of merging. Later versions may append members. */
+typedef struct {
+  const char *name;        /**< what it is called in text, say "weighted" */
+  const char *description; /**< what it does, in half a sentence */
+} CrowdNmsMergeInfo;
+
 /** The row of a CrowdNmsMethod; NULL if there is none. The numbers begin at 0 and have no gaps: count up until NULL for
  *  all methods of the library that runs. Static storage. */
 CROWD_NMS_API const CrowdNmsMethodInfo *crowd_nms_method_info(uint32_t method);
@@ -217,7 +270,11 @@ typedef struct {
 /** The same of a CrowdNmsRule. */
 CROWD_NMS_API const CrowdNmsRuleInfo *crowd_nms_rule_info(uint32_t rule);
 
-/** The representative of a suppressed candidate that overlaps no survivor (map-reduce, paper). */
+/** The same of a CrowdNmsMerge. */
+CROWD_NMS_API const CrowdNmsMergeInfo *crowd_nms_merge_info(uint32_t merge);
+
+/** The representative of a suppressed candidate that overlaps no survivor (map-reduce, paper), or one that was
+ *  dropped (min_members). */
 #define CROWD_NMS_NONE UINT32_C(0xffffffff)
 
 /** The representative of a candidate that was not considered: invalid, below the score threshold, or (paper) beyond
@@ -267,6 +324,9 @@ typedef struct {
                                       a multiple of paper_k. At most 65536 */
   uint32_t paper_k;              /**< method paper only: partitions of a row, a divisor of D_max, default 32. CUDA needs
                                       D_max / k <= 1024 */
+  CrowdNmsMerge merge;           /**< default none. The CPU backend only, as the next two: CROWD_NMS_UNSUPPORTED */
+  CrowdNmsClusterScore cluster_score; /**< default none */
+  uint32_t min_members;          /**< 0 (default), 1: all survivors; else what has fewer members is dropped */
   uint32_t reserved[8];          /**< 0 */
 } CrowdNmsParams;
 
@@ -274,8 +334,8 @@ typedef struct {
 #define CROWD_NMS_MAX_FEATURE_LENGTH 4096u
 
 /**
- * A batch of candidates. Arrays that the call's rule does not read may be NULL. Pointers are device pointers in crowd_nms_cuda() and crowd_nms_cuda_gather(), host pointers
- * everywhere else; counts and offsets live where the boxes live.
+ * A batch of candidates. Pointers are device pointers in crowd_nms_cuda() and crowd_nms_cuda_gather(), host pointers
+ * everywhere else; counts and offsets live where the boxes live. Arrays that the call's rule does not read may be NULL.
  *
  * Frame f holds counts[f] candidates, beginning at element offsets[f] of every array. The first `capacity` of them are
  * looked at, the rest is reported as overflow.
@@ -324,7 +384,10 @@ typedef struct {
   CrowdNmsReport *reports; /**< [frames] */
   uint32_t max_survivors;  /**< room per frame in `survivors`; the best-ranked ones are written. May be 0: just count */
   uint32_t flags;          /**< 0 */
-  void *reserved[4];       /**< NULL. For what rules that move boxes or change scores will write */
+  CrowdNmsBox *boxes;      /**< NULL, or [frames * max_survivors]: the box of the survivor at the same place, see
+                                "Merging". The CPU backend only, as scores: CROWD_NMS_UNSUPPORTED */
+  float *scores;           /**< NULL, or [frames * max_survivors]: its score */
+  void *reserved[4];       /**< NULL */
 } CrowdNmsSurvivors;
 
 /** The defaults of DeepStream, torchvision and OpenCV users: greedy, IoU > 0.5, per class. */
@@ -355,7 +418,7 @@ CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params
  * search for slow ones found none of 16 384 that take above 60 ms, nor of 100 000 above 0.7 s, on one core with AVX2.
  * Other metrics, and an IoU near 0 or 1, do not bound what a box can overlap, and cost up to all pairs, 8 in some 3 ns.
  * A rule that spares candidates that overlap has to be asked for each such pair, which may be all pairs: 10 ns each, and
- * a feature's values.
+ * a feature's values. Merging adds O(n); vote looks at all candidates that meet a survivor once more, one in some 3 ns.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
                                            const CrowdNmsSurvivors *survivors, void *workspace,

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the parts of the oracle know of each other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "oracle.hpp"
+
+namespace crowd::test {
+
+using Indices = std::vector<std::uint32_t>;
+
+struct FrameView {
+  const CrowdNmsBox* boxes;
+  const float* scores;
+  const std::int32_t* classes;
+  std::uint32_t n;
+  const Extras* extras;
+  std::uint32_t first;  ///< of the frame's entries in `extras`
+
+  std::int32_t label(std::uint32_t i) const {
+    return classes ? classes[i] : 0;
+  }
+};
+
+struct Outcome {
+  Indices survivors;        // in rank order
+  Indices representatives;  // or CROWD_NMS_NONE, or CROWD_NMS_REJECTED
+  std::uint32_t invalid = 0;
+  std::uint32_t below = 0;
+  std::vector<CrowdNmsBox> boxes;  // of the survivors
+  std::vector<float> scores;       // of the survivors
+};
+
+bool in_better_rank(const FrameView& frame, std::uint32_t a, std::uint32_t b);
+
+/// Whether `hi` and `lo`, the worse-ranked one, are of a class and overlap.
+bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo);
+
+/// Drops small clusters, and gives each survivor a box and a score.
+void merge(const CrowdNmsParams& params, const FrameView& frame, Outcome& outcome);
+
+}  // namespace crowd::test
