@@ -84,6 +84,7 @@ void crowd_nms_params_init(CrowdNmsParams* params) {
       .merge = CROWD_NMS_MERGE_NONE,
       .cluster_score = CROWD_NMS_CLUSTER_SCORE_NONE,
       .min_members = 0,
+      .sigma = 0.5f,
       .reserved = {},
   };
 }
@@ -114,6 +115,8 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
                 crowd::raw(p.cluster_score));
   if (!crowd::all_zero(p.reserved))
     return fail(CROWD_NMS_INVALID_ARGUMENT, crowd::reserved_is_set, "params");
+  if (!(p.sigma > 0 && p.sigma <= std::numeric_limits<float>::max()))
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "sigma is %g, must be above 0 and finite", double{p.sigma});
   return crowd::reads_d_max(p) ? check_d_max(p) : CROWD_NMS_OK;
 }
 

@@ -46,7 +46,44 @@ struct Paper {
   static DeviceMethod on_cuda();
 };
 
-using Methods = Table<Greedy, MapReduce, Paper>;
+struct SoftLinear {
+  static constexpr CrowdNmsMethod value = CROWD_NMS_SOFT_LINEAR;
+  static constexpr char name[] = "soft-linear";
+  static constexpr char description[] = "lowers scores of what overlaps a survivor by 1 - overlap (Bodla et al. 2017)";
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE;
+  static constexpr bool changes_scores = true;
+  static cpu::Outcome on_cpu(const cpu::Job& job);
+};
+
+struct SoftGaussian {
+  static constexpr CrowdNmsMethod value = CROWD_NMS_SOFT_GAUSSIAN;
+  static constexpr char name[] = "soft-gaussian";
+  static constexpr char description[] = "the same by exp(-overlap^2 / sigma), also where overlaps are small";
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_SIGMA;
+  static constexpr bool changes_scores = true;
+  static cpu::Outcome on_cpu(const cpu::Job& job);
+};
+
+struct MatrixLinear {
+  static constexpr CrowdNmsMethod value = CROWD_NMS_MATRIX_LINEAR;
+  static constexpr char name[] = "matrix-linear";
+  static constexpr char description[] =
+      "one pass: lowers scores by the worst of better ones' overlaps (Wang et al. 2020)";
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE;
+  static constexpr bool changes_scores = true;
+  static cpu::Outcome on_cpu(const cpu::Job& job);
+};
+
+struct MatrixGaussian {
+  static constexpr CrowdNmsMethod value = CROWD_NMS_MATRIX_GAUSSIAN;
+  static constexpr char name[] = "matrix-gaussian";
+  static constexpr char description[] = "the same with exp(-sigma * overlap^2)";
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_SIGMA;
+  static constexpr bool changes_scores = true;
+  static cpu::Outcome on_cpu(const cpu::Job& job);
+};
+
+using Methods = Table<Greedy, MapReduce, Paper, SoftLinear, SoftGaussian, MatrixLinear, MatrixGaussian>;
 static_assert(in_order(Methods{}), "rows are in the order of CrowdNmsMethod");
 
 template <typename Row, typename = void>
@@ -59,10 +96,16 @@ constexpr bool has_cuda = false;
 template <typename Row>
 constexpr bool has_cuda<Row, std::void_t<decltype(&Row::on_cuda)>> = true;
 
+template <typename Row, typename = void>
+constexpr bool changes_scores = false;
+template <typename Row>
+constexpr bool changes_scores<Row, std::void_t<decltype(Row::changes_scores)>> = Row::changes_scores;
+
 template <typename... Row>
 constexpr std::array<CrowdNmsMethodInfo, sizeof...(Row)> infos(Table<Row...>) {
   constexpr std::uint32_t cpu = 1u << CROWD_NMS_BACKEND_CPU, cuda = 1u << CROWD_NMS_BACKEND_CUDA;
-  return {{{Row::name, Row::description, (has_cpu<Row> ? cpu : 0) | (has_cuda<Row> ? cuda : 0), Row::reads}...}};
+  return {{{Row::name, Row::description, (has_cpu<Row> ? cpu : 0) | (has_cuda<Row> ? cuda : 0), Row::reads,
+            changes_scores<Row>}...}};
 }
 
 inline constexpr auto method_infos = infos(Methods{});

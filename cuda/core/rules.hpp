@@ -189,12 +189,15 @@ struct PairTest {
     return place == ClassTable::none ? threshold : classes.overlap_threshold[place];
   }
 
+  /// Of two boxes that overlap by `overlap`.
+  CROWD_HD float ratio(const CrowdNmsBox& hi_box, const CrowdNmsBox& lo_box) const {
+    return derived_ratio(DerivedMetrics{}, metric, ratio_of(hi_box, lo_box, overlap), hi_box, lo_box, overlap);
+  }
+
   /// Of two candidates of one class, or of any where classes do not matter, whose boxes overlap by `overlap`.
   CROWD_HD bool counts(std::uint32_t hi, std::uint32_t lo, const CrowdNmsBox& hi_box, const CrowdNmsBox& lo_box,
                        const RuleArrays& arrays) const {
-    const float ratio =
-        derived_ratio(DerivedMetrics{}, metric, ratio_of(hi_box, lo_box, overlap), hi_box, lo_box, overlap);
-    const RulePair pair{hi, lo, ratio, threshold_of(hi, arrays), or_equal, max_square_distance};
+    const RulePair pair{hi, lo, ratio(hi_box, lo_box), threshold_of(hi, arrays), or_equal, max_square_distance};
     return pair.passes(min_threshold) && rule_counts(Rules{}, rule, pair, arrays);
   }
 };

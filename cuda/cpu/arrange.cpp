@@ -265,6 +265,7 @@ Task arrange(const Job& job, std::uint32_t* representatives, Order order, Outcom
       .max_steps =
           tree && order == Order::place ? tuning::max_steps * count : std::numeric_limits<std::uint64_t>::max(),
       .all_suppress = false,
+      .in_any_order = false,
       .survivors = scratch.survivors,
       .representatives = representatives,
   };
@@ -295,9 +296,9 @@ void slots_to_indices(const Task& task, std::uint32_t survivors) {
 Kernels kernels() {
 #if defined(CROWD_HAVE_AVX2)
   if (__builtin_cpu_supports("avx2"))
-    return {avx2::suppress, avx2::find_representatives};
+    return {avx2::suppress, avx2::find_representatives, avx2::take};
 #endif
-  return {baseline::suppress, baseline::find_representatives};
+  return {baseline::suppress, baseline::find_representatives, baseline::take};
 }
 
 }  // namespace crowd::cpu

@@ -126,6 +126,8 @@ void run_frame(const CrowdNmsParams& params, const Rule& rule, const CrowdNmsCan
   if (written && out.members)
     write_members(frame, scratch, representatives, {out.members + place, written});
   merge(job, written, {out.boxes ? out.boxes + place : nullptr, out.scores ? out.scores + place : nullptr});
+  for (std::uint32_t r = 0; outcome.scores && out.scores && r < written; ++r)
+    out.scores[place + r] = outcome.scores[scratch.survivors[r]];
   out.reports[f] = {
       .candidates = counts.given,
       .overflow = counts.given - counts.seen,

@@ -50,8 +50,9 @@ struct Outcome {
   std::uint32_t survivors = 0;
   std::uint32_t invalid = 0;
   std::uint32_t below_threshold = 0;
-  std::uint64_t steps = 0;  ///< of all passes
-  bool whole = true;        ///< of all passes
+  std::uint64_t steps = 0;        ///< of all passes
+  bool whole = true;              ///< of all passes
+  const float* scores = nullptr;  ///< new ones, by candidate; null: scores stay
 };
 
 inline void add(Outcome& outcome, const Pass& pass) {

@@ -66,6 +66,7 @@ struct Task {
   float min_iou;                   ///< that overlapping boxes have at least, but for rounding; 0 if none is known
   std::uint64_t max_steps;         ///< nodes and leaves to look at
   bool all_suppress;               ///< suppressed candidates suppress, too: map-reduce
+  bool in_any_order;               ///< candidates are not taken in rank order
   std::uint32_t* survivors;        ///< [count], slots in rank order
   std::uint32_t* representatives;  ///< out, or null: by candidate
 };
@@ -84,16 +85,20 @@ struct Kernels {
   Pass (*suppress)(const Task& task);
   /// Given the survivors, and all candidates restored, finds each candidate's representative.
   Pass (*find_representatives)(const Task& task, std::uint32_t survivors);
+  /// The candidate in `slot` survives, and is removed, and so are the remaining ones that it suppresses.
+  void (*take)(const Task& task, std::uint32_t slot);
 };
 
 namespace baseline {
 Pass suppress(const Task& task);
 Pass find_representatives(const Task& task, std::uint32_t survivors);
+void take(const Task& task, std::uint32_t slot);
 }  // namespace baseline
 
 namespace avx2 {
 Pass suppress(const Task& task);
 Pass find_representatives(const Task& task, std::uint32_t survivors);
+void take(const Task& task, std::uint32_t slot);
 }  // namespace avx2
 
 }  // namespace crowd::cpu

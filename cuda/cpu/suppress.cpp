@@ -114,9 +114,9 @@ CROWD_INLINE void sweep_leaf(const Task& task, const Probe& hi, std::uint32_t by
     task.representatives[task.index[leaf * width + static_cast<unsigned>(__builtin_ctz(rest))]] = by;
 }
 
-/// For slots in rank order: those before `slot` cannot be suppressed by it.
+/// For slots in rank order: those before `slot` cannot be suppressed by it if it is taken in that order.
 std::uint64_t sweep_flat(const Task& task, const Probe& hi, std::uint32_t by, std::uint32_t slot) {
-  for (std::uint32_t leaf = slot / width; leaf < task.space.leaf_count; ++leaf) {
+  for (std::uint32_t leaf = task.in_any_order ? 0 : slot / width; leaf < task.space.leaf_count; ++leaf) {
     if (task.space.remaining[leaf])
       sweep_leaf(task, hi, by, leaf);
   }
@@ -210,6 +210,11 @@ Pass find_representatives(const Task& task, std::uint32_t survivors) {
     }
   }
   return pass;
+}
+
+void take(const Task& task, std::uint32_t slot) {
+  survive(task, slot);
+  sweep(task, slot);
 }
 
 }  // namespace crowd::cpu::CROWD_ISA

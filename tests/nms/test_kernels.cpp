@@ -19,6 +19,7 @@
 namespace crowd::cpu::portable {
 Pass suppress(const Task& task);
 Pass find_representatives(const Task& task, std::uint32_t survivors);
+void take(const Task& task, std::uint32_t slot);
 }  // namespace crowd::cpu::portable
 
 namespace crowd::test {
@@ -58,7 +59,7 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, bool all_suppres
 }
 
 void expect_as_portable(const Kernels& kernels, std::span<const Distribution> all) {
-  constexpr Kernels plain = {portable::suppress, portable::find_representatives};
+  constexpr Kernels plain = {portable::suppress, portable::find_representatives, portable::take};
   const std::uint32_t metrics = metric_count();
   for (const Distribution& from : all) {
     for (const std::uint32_t n : {0u, 1u, 8u, 9u, 64u, 65u, 150u, 700u, 1500u}) {
@@ -81,7 +82,7 @@ void expect_as_portable(const Kernels& kernels, std::span<const Distribution> al
 
 TEST(Kernels, of_the_baseline_agree) {
   for (const auto all : {distributions(), hard_distributions()})
-    expect_as_portable({baseline::suppress, baseline::find_representatives}, all);
+    expect_as_portable({baseline::suppress, baseline::find_representatives, baseline::take}, all);
 }
 
 TEST(Kernels, of_avx2_agree) {
@@ -89,7 +90,7 @@ TEST(Kernels, of_avx2_agree) {
   if (!__builtin_cpu_supports("avx2"))
     GTEST_SKIP() << "this processor has no AVX2";
   for (const auto all : {distributions(), hard_distributions()})
-    expect_as_portable({avx2::suppress, avx2::find_representatives}, all);
+    expect_as_portable({avx2::suppress, avx2::find_representatives, avx2::take}, all);
 #else
   GTEST_SKIP() << "built without AVX2";
 #endif

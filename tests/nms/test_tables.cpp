@@ -55,9 +55,8 @@ TEST(Info, says_which_backend_has_a_method) {
   }
 }
 
-// check_backend() is the library's own: today no backend lacks a method.
 TEST(Backend, that_lacks_a_method_refuses_it) {
-  const CrowdNmsMethodInfo neither = {"soft", "", 0, 0}, cpu_only = {"soft", "", 1u << CROWD_NMS_BACKEND_CPU, 0};
+  const CrowdNmsMethodInfo neither = {"soft", "", 0, 0, 0}, cpu_only = {"soft", "", 1u << CROWD_NMS_BACKEND_CPU, 0, 0};
   EXPECT_EQ(check_backend(neither, CROWD_NMS_BACKEND_CPU), CROWD_NMS_UNSUPPORTED);
   EXPECT_EQ(check_backend(cpu_only, CROWD_NMS_BACKEND_CPU), CROWD_NMS_OK);
   EXPECT_EQ(check_backend(cpu_only, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_UNSUPPORTED);
@@ -102,6 +101,9 @@ CrowdNmsParams changed(CrowdNmsParams params, CrowdNmsReads what) {
     case CROWD_NMS_READS_D_MAX:
       params.paper_d_max = 64;
       params.paper_k = 4;
+      break;
+    case CROWD_NMS_READS_SIGMA:
+      params.sigma = 1.5f;
       break;
     case CROWD_NMS_READS_MERGE:
       params.merge = CROWD_NMS_MERGE_UNION;

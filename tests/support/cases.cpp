@@ -30,6 +30,8 @@ void draw_options(Case& it, Dice& dice) {
   it.params.score_threshold = pick(dice, scores);
   it.params.pixel_offset = dice.one_in(3);
   it.params.class_agnostic = dice.one_in(4);
+  if (reads(it.params.method, CROWD_NMS_READS_SIGMA))
+    it.params.sigma = 0.1f + 2 * dice.unit();
   it.batch.with_classes = !dice.one_in(3);
   if (dice.one_in(5))
     it.batch.capacity = n - n / 7;

@@ -154,9 +154,7 @@ const CrowdNmsBox& tested_box(const CrowdNmsParams& params, const FrameView& fra
 
 }  // namespace
 
-bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
-  if (!params.class_agnostic && frame.label(hi) != frame.label(lo))
-    return false;
+float ratio_of(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
   const auto offset = static_cast<float>(params.pixel_offset);
   const CrowdNmsBox& hi_box = tested_box(params, frame, hi);
   const CrowdNmsBox& lo_box = tested_box(params, frame, lo);
@@ -168,25 +166,36 @@ bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint3
     ratio = ratio - distance_term(hi_box, lo_box, offset);
   if (params.metric == CROWD_NMS_IOU_NNSTREAMER)
     ratio = ratio_of_nnstreamer(hi_box, lo_box, offset);
-  return counts(params, frame, hi, lo, ratio);
+  return ratio;
+}
+
+bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
+  if (!params.class_agnostic && frame.label(hi) != frame.label(lo))
+    return false;
+  return counts(params, frame, hi, lo, ratio_of(params, frame, hi, lo));
+}
+
+float least_score_of(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i) {
+  const CrowdNmsClassSettings* own = settings_of(params, frame.label(i));
+  return own && !std::isnan(own->score_threshold) ? own->score_threshold : params.score_threshold;
 }
 
 namespace {
 
 bool is_left_out(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i) {
-  const CrowdNmsClassSettings* own = settings_of(params, frame.label(i));
-  if (!own && params.listed_only)
+  if (!settings_of(params, frame.label(i)) && params.listed_only)
     return true;
-  const float least = own && !std::isnan(own->score_threshold) ? own->score_threshold : params.score_threshold;
   const auto offset = static_cast<float>(params.pixel_offset);
   const CrowdNmsBox& box = frame.boxes[i];
   float width = box.x2 - box.x1;
   width = width + offset;
   float height = box.y2 - box.y1;
   height = height + offset;
-  return !(frame.scores[i] >= least) || width < params.min_width || height < params.min_height ||
-         width > params.max_width || height > params.max_height;
+  return !(frame.scores[i] >= least_score_of(params, frame, i)) || width < params.min_width ||
+         height < params.min_height || width > params.max_width || height > params.max_height;
 }
+
+}  // namespace
 
 Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame, Outcome& outcome) {
   Indices ranked;
@@ -204,6 +213,8 @@ Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame
   std::sort(ranked.begin(), ranked.end(), [&](auto a, auto b) { return in_better_rank(frame, a, b); });
   return ranked;
 }
+
+namespace {
 
 Outcome greedy(const CrowdNmsParams& params, const FrameView& frame) {
   Outcome outcome;
@@ -324,6 +335,12 @@ Outcome run(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t 
       return map_reduce(params, frame);
     case CROWD_NMS_PAPER:
       return paper(params, frame, side_of_b(params, capacity));
+    case CROWD_NMS_SOFT_LINEAR:
+    case CROWD_NMS_SOFT_GAUSSIAN:
+      return soft(params, frame);
+    case CROWD_NMS_MATRIX_LINEAR:
+    case CROWD_NMS_MATRIX_GAUSSIAN:
+      return matrix(params, frame);
   }
   throw std::invalid_argument("the oracle lacks this method");
 }

@@ -141,7 +141,7 @@ void drop_small_clusters(std::uint32_t min_members, Outcome& outcome) {
 
 void merge(const CrowdNmsParams& given, const FrameView& frame, Outcome& outcome) {
   CrowdNmsParams params = given;
-  if (params.method == CROWD_NMS_PAPER) {
+  if (!reads(params.method, CROWD_NMS_READS_MERGE)) {
     params.merge = CROWD_NMS_MERGE_NONE;
     params.cluster_score = CROWD_NMS_CLUSTER_SCORE_NONE;
     params.min_members = 0;
@@ -150,7 +150,8 @@ void merge(const CrowdNmsParams& given, const FrameView& frame, Outcome& outcome
     drop_small_clusters(params.min_members, outcome);
   for (const std::uint32_t survivor : outcome.survivors) {
     outcome.boxes.push_back(box_of(survivor, params, frame, outcome));
-    outcome.scores.push_back(score_of(survivor, params, frame, outcome));
+    if (!outcome.has_new_scores)
+      outcome.scores.push_back(score_of(survivor, params, frame, outcome));
   }
 }
 

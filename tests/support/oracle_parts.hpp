@@ -33,12 +33,26 @@ struct Outcome {
   std::uint32_t below = 0;
   std::vector<CrowdNmsBox> boxes;  // of the survivors
   std::vector<float> scores;       // of the survivors
+  bool has_new_scores = false;     // `scores` are the method's
 };
 
 bool in_better_rank(const FrameView& frame, std::uint32_t a, std::uint32_t b);
 
 /// Whether `hi` and `lo`, the worse-ranked one, are of a class and overlap.
 bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo);
+
+/// The ratio by the metric, of boxes that the rule looks at.
+float ratio_of(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo);
+
+/// What a candidate's score must be.
+float least_score_of(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i);
+
+/// The valid candidates; counts the others.
+Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame, Outcome& outcome);
+
+/// The soft methods.
+Outcome soft(const CrowdNmsParams& params, const FrameView& frame);
+Outcome matrix(const CrowdNmsParams& params, const FrameView& frame);
 
 /// Drops small clusters, and gives each survivor a box and a score.
 void merge(const CrowdNmsParams& params, const FrameView& frame, Outcome& outcome);

@@ -60,10 +60,37 @@
  *              - candidates beyond D_max are counted as overflow, and nothing represents them.
  *              The paper's squares {x, y, z} are the boxes {x, y, x + z, y + z}; rectangles use both extents.
  *
+ * ## Soft methods
+ *
+ * These lower scores where greedy suppresses, and survivors leave with what is left: CrowdNmsSurvivors::scores. They
+ * read scores as weights: one below 0 is below the threshold. Scores only fall, so dropping those that fall below
+ * score_threshold on the way, or survivors with less at the end, is the same. All in float32, every operation rounded
+ * once. A NaN (infinity times 0) is below every threshold.
+ *
+ * soft-linear, soft-gaussian
+ *              Soft-NMS (Bodla et al. 2017). As long as candidates remain: the best of them, by the score that it has now,
+ *              then by index, survives. The score of each remaining one that overlaps it is multiplied by a factor: linear
+ *              by 1 - ratio (0 where that is negative), Gaussian by the float next to e^x, x = -(ratio * ratio) / sigma in
+ *              double. One whose score falls below its class's threshold is suppressed, and represented by the survivor
+ *              that did it. Factors are thus multiplied in the order in which survivors are found, which is that of their
+ *              new scores. Gaussian takes every threshold of overlaps as 0, min_overlap, too, and the comparator as >.
+ * matrix-linear, matrix-gaussian
+ *              Matrix NMS (Wang et al. 2020, SOLOv2), one pass. With covered(i) the largest ratio of a better-ranked
+ *              candidate with i, 0 if there is none, the score of j is multiplied by the least factor(i, j) over all
+ *              better-ranked i that overlap j, if that is below 1: linear (1 - ratio) / (1 - covered(i)), no factor where
+ *              covered(i) is 1 or more, as of an exact duplicate, whose better one decays j as well; Gaussian the float
+ *              next to e^x, x = -((ratio * ratio - covered(i) * covered(i)) * sigma) in double. Thresholds of overlaps
+ *              and the comparator are taken as above. A suppressed candidate is represented by the best-ranked i of that
+ *              factor, if it survives.
+ *
+ * e^x is 0 below -700, else, in double: n = trunc(x * 1.4426950408889634 - 0.5),
+ * r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10, sum = 1 / 13!, for k from 12 down to 0
+ * sum = sum * r + 1 / k!, and the result sum * 2^n.
+ *
  * ## Rules
  *
- * With methods greedy and map-reduce a rule says which overlapping pairs count: "overlaps" above is then "overlaps, and
- * the rule has it". `hi` is the better-ranked candidate of a pair.
+ * A rule says which overlapping pairs count: "overlaps" above is then "overlaps, and the rule has it". Method paper has
+ * none. `hi` is the better-ranked candidate of a pair.
  *
  * plain        All.
  * adaptive     Adaptive NMS (Liu, Huang, Wang 2019, eq. 4): the threshold is the larger one of overlap_threshold and
@@ -171,7 +198,11 @@ typedef enum {
 typedef enum {
   CROWD_NMS_GREEDY = 0,
   CROWD_NMS_MAP_REDUCE,
-  CROWD_NMS_PAPER
+  CROWD_NMS_PAPER,
+  CROWD_NMS_SOFT_LINEAR,
+  CROWD_NMS_SOFT_GAUSSIAN,
+  CROWD_NMS_MATRIX_LINEAR,
+  CROWD_NMS_MATRIX_GAUSSIAN
 } CrowdNmsMethod;
 
 /** The denominator of the overlap ratio. `hi` is the better-ranked box of the pair, `lo` the worse-ranked one. */
@@ -230,7 +261,8 @@ typedef enum {
   CROWD_NMS_READS_RULE = 1,  /**< metric, comparator, pixel_offset, class_agnostic, score_threshold, rule, settings of
                                   classes and limits of size; classes, too */
   CROWD_NMS_READS_D_MAX = 2, /**< paper_d_max and paper_k */
-  CROWD_NMS_READS_MERGE = 4  /**< merge, cluster_score and min_members */
+  CROWD_NMS_READS_MERGE = 4, /**< merge, cluster_score and min_members */
+  CROWD_NMS_READS_SIGMA = 8  /**< sigma */
 } CrowdNmsReads;
 
 /** A row of the table of methods. Later versions may append members. */
@@ -240,6 +272,7 @@ typedef struct {
   uint32_t backends;       /**< 1u << CrowdNmsBackend for each backend that has it; another one refuses it with
                                 CROWD_NMS_UNSUPPORTED. Whether there is a GPU, crowd_nms_cuda_probe() says */
   uint32_t reads;          /**< CrowdNmsReads, or-ed */
+  uint32_t changes_scores; /**< 1: survivors have new scores, else 0 */
 } CrowdNmsMethodInfo;
 
 /** A row of the table of metrics. Later versions may append members. */
@@ -327,6 +360,8 @@ typedef struct {
   CrowdNmsMerge merge;           /**< default none. The CPU backend only, as the next two: CROWD_NMS_UNSUPPORTED */
   CrowdNmsClusterScore cluster_score; /**< default none */
   uint32_t min_members;          /**< 0 (default), 1: all survivors; else what has fewer members is dropped */
+  float sigma;                   /**< of Gaussian soft methods, above 0 and finite, default 0.5. In soft-gaussian a larger
+                                      one lowers scores less, in matrix-gaussian more; there 2 is usual */
   uint32_t reserved[8];          /**< 0 */
 } CrowdNmsParams;
 
@@ -386,7 +421,7 @@ typedef struct {
   uint32_t flags;          /**< 0 */
   CrowdNmsBox *boxes;      /**< NULL, or [frames * max_survivors]: the box of the survivor at the same place, see
                                 "Merging". The CPU backend only, as scores: CROWD_NMS_UNSUPPORTED */
-  float *scores;           /**< NULL, or [frames * max_survivors]: its score */
+  float *scores;           /**< NULL, or [frames * max_survivors]: its score, which soft methods have lowered */
   void *reserved[4];       /**< NULL */
 } CrowdNmsSurvivors;
 
@@ -418,7 +453,7 @@ CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params
  * search for slow ones found none of 16 384 that take above 60 ms, nor of 100 000 above 0.7 s, on one core with AVX2.
  * Other metrics, and an IoU near 0 or 1, do not bound what a box can overlap, and cost up to all pairs, 8 in some 3 ns.
  * A rule that spares candidates that overlap has to be asked for each such pair, which may be all pairs: 10 ns each, and
- * a feature's values. Merging adds O(n); vote looks at all candidates that meet a survivor once more, one in some 3 ns.
+ * a feature's values. Soft methods ask all pairs that overlap, matrix ones twice: up to 50 ns each. Merging adds O(n); vote looks at all candidates that meet a survivor once more, one in some 3 ns.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
                                            const CrowdNmsSurvivors *survivors, void *workspace,
