@@ -56,6 +56,7 @@ class Params(ctypes.Structure):
         ("merge", c_int),
         ("cluster_score", c_int),
         ("min_members", c_uint32),
+        ("sigma", c_float),
         ("reserved", c_uint32 * 8),
     ]
 
@@ -70,6 +71,7 @@ class Candidates(ctypes.Structure):
         ("frames", c_uint32),
         ("capacity", c_uint32),
         ("feature_length", c_uint32),
+        ("flags", c_uint32),
         ("densities", POINTER(c_float)),
         ("proposals", POINTER(c_uint32)),
         ("visible", POINTER(Box)),

@@ -35,7 +35,7 @@ CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates
 CrowdNmsStatus check_arrays(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors) {
   if (!candidates || !survivors)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "candidates and survivors must not be NULL");
-  if (!all_zero(candidates->reserved))
+  if (candidates->flags || !all_zero(candidates->reserved))
     return fail(CROWD_NMS_INVALID_ARGUMENT, reserved_is_set, "candidates");
   if (survivors->flags || !all_zero(survivors->reserved))
     return fail(CROWD_NMS_INVALID_ARGUMENT, reserved_is_set, "survivors");

@@ -9,18 +9,25 @@ namespace crowd::meta {
 
 namespace {
 
-std::optional<double> score_of(const GstStructure* structure) {
-  double score;
-  if (get_number(structure, quarks().confidence, score) || get_number(structure, quarks().score, score))
-    return score;
-  return std::nullopt;
+/// The field that the score is in, 0 if there is none.
+GQuark score_field_of(const GstStructure* structure, double& score) {
+  for (const GQuark field : {quarks().confidence, quarks().score}) {
+    if (get_number(structure, field, score))
+      return field;
+  }
+  return 0;
 }
 
-const GstStructure* find_detection(const GstVideoRegionOfInterestMeta& roi) {
-  if (const GstStructure* detection = find_param(roi, quarks().detection))
+std::optional<double> score_of(const GstStructure* structure) {
+  double score;
+  return score_field_of(structure, score) ? std::optional(score) : std::nullopt;
+}
+
+GstStructure* find_detection(const GstVideoRegionOfInterestMeta& roi) {
+  if (GstStructure* detection = find_param(roi, quarks().detection))
     return detection;
   for (const GList* link = roi.params; link; link = link->next) {
-    const auto* structure = static_cast<const GstStructure*>(link->data);
+    auto* structure = static_cast<GstStructure*>(link->data);
     if (gst_structure_get_name_id(structure) != quarks().nms && score_of(structure))
       return structure;
   }
@@ -97,6 +104,18 @@ std::optional<RegionDetection> read_detection(const GstVideoRegionOfInterestMeta
   if (!structure)
     return std::nullopt;
   return RegionDetection{structure, score_of(structure), label_id_of(structure), label_of(roi, structure)};
+}
+
+void write_score(GstVideoRegionOfInterestMeta& roi, double score) {
+  GstStructure* structure = find_detection(roi);
+  double before;
+  const GQuark field = structure ? score_field_of(structure, before) : 0;
+  if (!field)
+    return;
+  if (gst_structure_id_has_field_typed(structure, field, G_TYPE_FLOAT))
+    gst_structure_id_set(structure, field, G_TYPE_FLOAT, score, nullptr);
+  else
+    gst_structure_id_set(structure, field, G_TYPE_DOUBLE, score, nullptr);
 }
 
 }  // namespace crowd::meta

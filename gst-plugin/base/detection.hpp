@@ -44,6 +44,10 @@ struct RegionDetection {
 /// for an encoder, are none.
 std::optional<RegionDetection> read_detection(const GstVideoRegionOfInterestMeta& roi);
 
+/// Writes what read_detection() reads as the score of a region that is a detection, where it has one; as a float or a
+/// double if it is one, else as a double.
+void write_score(GstVideoRegionOfInterestMeta& roi, double score);
+
 /// The first structure of that name, or null.
 GstStructure* find_param(const GstVideoRegionOfInterestMeta& roi, GQuark name);
 

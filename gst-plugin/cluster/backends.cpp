@@ -62,6 +62,7 @@ bool Backends::make_room(std::size_t places) {
   try {
     survivors_.resize(size);
     members_.resize(size);
+    scores_.resize(size);
     representatives_.resize(size);
     places_.resize(size);
   } catch (const std::bad_alloc&) {
@@ -132,6 +133,8 @@ void Backends::fill_verdict(const Call& call, std::size_t frame, std::size_t n, 
   const std::size_t found = result.report.survivors - result.report.clipped;
   const std::size_t first = frame * call.output.max_survivors, begin = frame * call.input.capacity;
   result.verdict = {.survivors = {survivors_.data() + first, found}, .members = {members_.data() + first, found}};
+  if (call.output.scores)
+    result.verdict.scores = {scores_.data() + first, found};
   if (!call.output.representatives)
     return;
   fill_places(begin, n, result.verdict.survivors);
@@ -140,8 +143,8 @@ void Backends::fill_verdict(const Call& call, std::size_t frame, std::size_t n, 
 }
 
 /// Into the arrays of this object, which have room.
-CrowdNmsSurvivors Backends::output_of(const CrowdNmsCandidates& input, std::uint32_t max_survivors,
-                                      bool with_representatives, CrowdNmsReport* reports) {
+CrowdNmsSurvivors Backends::output_of(const Config& config, const CrowdNmsCandidates& input,
+                                      std::uint32_t max_survivors, bool with_representatives, CrowdNmsReport* reports) {
   if (with_representatives)
     std::fill_n(representatives_.begin(), std::size_t{input.frames} * input.capacity, CROWD_NMS_REJECTED);
   return {
@@ -152,7 +155,7 @@ CrowdNmsSurvivors Backends::output_of(const CrowdNmsCandidates& input, std::uint
       .max_survivors = std::min(max_survivors, input.capacity),
       .flags = 0,
       .boxes = nullptr,
-      .scores = nullptr,
+      .scores = library_.method_info(config.params.method)->changes_scores ? scores_.data() : nullptr,
       .reserved = {},
   };
 }
@@ -203,7 +206,7 @@ CrowdNmsStatus Backends::run(const Config& config, const meta::Candidates& candi
   call.input.frames = 1;
   call.input.capacity = n;
   call.total = n;
-  call.output = output_of(call.input, max_survivors, with_representatives, &result.report);
+  call.output = output_of(config, call.input, max_survivors, with_representatives, &result.report);
   const CrowdNmsStatus status = run_call(config, one_, call, result);
   if (status == CROWD_NMS_OK)
     fill_verdict(call, 0, n, result);

@@ -120,8 +120,8 @@ class Backends {
   void free_on_gpu(Session& session);
   bool make_room(std::size_t places);
   CrowdNmsStatus prepare_batch(const Config& config, const CandidateBatch& batch, GpuOutcome& gpu);
-  CrowdNmsSurvivors output_of(const CrowdNmsCandidates& input, std::uint32_t max_survivors, bool with_representatives,
-                              CrowdNmsReport* reports);
+  CrowdNmsSurvivors output_of(const Config& config, const CrowdNmsCandidates& input, std::uint32_t max_survivors,
+                              bool with_representatives, CrowdNmsReport* reports);
   CrowdNmsStatus run_session(const Config& config, bool on_gpu, const Sessions& sessions, const Call& call,
                              Result& result);
   CrowdNmsStatus run_call(const Config& config, const Sessions& sessions, const Call& call, Result& result);
@@ -137,6 +137,7 @@ class Backends {
   std::vector<CrowdNmsReport> reports_;
   std::vector<std::uint32_t> survivors_;
   std::vector<std::uint32_t> members_;
+  std::vector<float> scores_;
   std::vector<std::uint32_t> representatives_;
   std::vector<std::int32_t> places_;
   std::string problem_;

@@ -48,7 +48,7 @@ CrowdNmsStatus Backends::run_batch(const Config& config, const CandidateBatch& b
     return fail_for_memory(places);
   reports_.assign(batch.frames(), {});
   Call call = {.input = batch.view(), .output = {}, .total = batch.total()};
-  call.output = output_of(call.input, max_survivors, with_representatives, reports_.data());
+  call.output = output_of(config, call.input, max_survivors, with_representatives, reports_.data());
   if (const CrowdNmsStatus status = run_call(config, many_, call, all); status != CROWD_NMS_OK)
     return status;
   for (std::size_t f = 0; f < batch.frames(); ++f) {

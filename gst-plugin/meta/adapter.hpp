@@ -79,8 +79,10 @@ enum Place : std::int32_t {
 
 /// What NMS made of the candidates.
 struct Verdict {
-  std::span<const std::uint32_t> survivors;          ///< indices of candidates in rank order
-  std::span<const std::uint32_t> members;            ///< of each survivor, itself included
+  std::span<const std::uint32_t> survivors;  ///< indices of candidates in rank order
+  std::span<const std::uint32_t> members;    ///< of each survivor, itself included
+  std::span<const float> scores{};  ///< of each survivor, where the method changed them; else empty. The candidates'
+                                    ///< are the new ones by the time adapters get them
   std::span<const std::uint32_t> representatives{};  ///< of each candidate; empty unless it was asked for
   std::span<const std::int32_t> places{};  ///< of each candidate: its index in `survivors`, or a Place; empty likewise
 };

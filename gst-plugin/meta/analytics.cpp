@@ -59,7 +59,8 @@ class AnalyticsAdapter final : public Adapter {
  private:
   void find(GstBuffer* buffer);
   void read_object(guint id);
-  void keep(GstBuffer* buffer, const std::vector<bool>& kept, ObjectIds& ids);
+  void keep(GstBuffer* buffer, const std::vector<bool>& kept, ObjectIds& ids, std::span<const ObjectEdit> edits = {});
+  std::vector<ObjectEdit> edits_of(const Candidates& candidates, const Verdict& verdict) const;
   void relate(GstAnalyticsRelationMeta* meta, const Verdict& verdict) const;
   RelationObjects objects_;
   PairedRegions pairs_;
@@ -122,13 +123,14 @@ bool AnalyticsAdapter::read(GstBuffer* buffer, FrameSize size, std::uint32_t lim
 }
 
 // Gives the ids of what stays, in a meta that may be another one.
-void AnalyticsAdapter::keep(GstBuffer* buffer, const std::vector<bool>& kept, ObjectIds& ids) {
+void AnalyticsAdapter::keep(GstBuffer* buffer, const std::vector<bool>& kept, ObjectIds& ids,
+                            std::span<const ObjectEdit> edits) {
   const bool locked = GST_META_FLAG_IS_SET(reinterpret_cast<GstMeta*>(meta_), GST_META_FLAG_LOCKED);
   const bool all_stay = std::ranges::find(kept, false) == kept.end();
   ids.after.assign(objects_.ids().begin(), objects_.ids().end());
-  if (locked || all_stay)
+  if (locked || (all_stay && edits.empty()))
     return;
-  const std::vector<int> new_ids = rebuild(buffer, meta_, objects_.what_stays(kept));
+  const std::vector<int> new_ids = rebuild(buffer, meta_, objects_.what_stays(kept), edits);
   for (int& id : ids.after)
     id = new_ids[static_cast<std::size_t>(id)];
   meta_ = relation_meta_of(buffer);
@@ -150,6 +152,16 @@ void AnalyticsAdapter::relate(GstAnalyticsRelationMeta* meta, const Verdict& ver
   }
 }
 
+std::vector<ObjectEdit> AnalyticsAdapter::edits_of(const Candidates& candidates, const Verdict& verdict) const {
+  std::vector<ObjectEdit> edits;
+  if (verdict.scores.empty())
+    return edits;
+  for (const std::uint32_t i : verdict.survivors)
+    edits.push_back({objects_.ids()[i], candidates.scores[i]});
+  std::ranges::sort(edits, {}, &ObjectEdit::id);
+  return edits;
+}
+
 void AnalyticsAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const Verdict& verdict, Mode mode,
                                ObjectIds& ids) {
   std::vector<bool> kept(objects_.ids().size(), mode == Mode::annotate);
@@ -157,7 +169,7 @@ void AnalyticsAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, 
     kept[i] = true;
   if (mode == Mode::annotate)
     relate(meta_, verdict);
-  keep(buffer, kept, ids);
+  keep(buffer, kept, ids, edits_of(candidates, verdict));
   pairs_.follow(buffer, candidates, verdict, mode, ids);
   if (!verdict.survivors.empty())
     leave_trail_of_objects(buffer, candidates.info.frame);

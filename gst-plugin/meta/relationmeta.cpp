@@ -3,6 +3,7 @@
 
 #include "meta/relationmeta.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -45,7 +46,8 @@ bool is_locked(GstAnalyticsRelationMeta* meta) {
 /// From the meta of a buffer to one of another buffer.
 class Copier {
  public:
-  Copier(GstBuffer* buffer, GstAnalyticsRelationMeta* meta) : buffer_(buffer), meta_(meta) {}
+  Copier(GstBuffer* buffer, GstAnalyticsRelationMeta* meta, std::span<const ObjectEdit> edits)
+      : buffer_(buffer), meta_(meta), edits_(edits) {}
 
   void choose(const std::vector<bool>& keep) {
     for (guint id = 0; id < keep.size(); ++id) {
@@ -63,8 +65,13 @@ class Copier {
     if (room.initial_relation_order == 0)
       return nullptr;
     GstAnalyticsRelationMeta* copy = gst_buffer_add_analytics_relation_meta_full(target, &room);
-    for (const guint id : chosen_)
-      copy_one(target, copy, id);
+    for (const guint id : chosen_) {
+      const auto edit = std::ranges::lower_bound(edits_, id, {}, &ObjectEdit::id);
+      if (edit != edits_.end() && edit->id == id)
+        add_edited(copy, *edit);
+      else
+        copy_one(target, copy, id);
+    }
     for (guint from = 0; from < chosen_.size(); ++from) {
       for (guint to = 0; to < chosen_.size(); ++to) {
         if (const int types = relation(meta_, chosen_[from], chosen_[to]))
@@ -93,8 +100,26 @@ class Copier {
       impl->mtd_meta_transform(to, &made, buffer_, _gst_meta_transform_copy, &whole);
   }
 
+  // The library has nothing that changes an object.
+  void add_edited(GstAnalyticsRelationMeta* copy, const ObjectEdit& edit) {
+    const GstAnalyticsODMtd before = {edit.id, meta_};
+    GstAnalyticsODMtd made = {};
+    const GQuark type = gst_analytics_od_mtd_get_obj_type(&before);
+    gint x = 0, y = 0, w = 0, h = 0;
+    gfloat confidence = 0;
+#if CROWD_HAVE_TENSORS  // GStreamer 1.26
+    gfloat angle = 0;
+    gst_analytics_od_mtd_get_oriented_location(&before, &x, &y, &w, &h, &angle, &confidence);
+    gst_analytics_relation_meta_add_oriented_od_mtd(copy, type, x, y, w, h, angle, edit.confidence, &made);
+#else
+    gst_analytics_od_mtd_get_location(&before, &x, &y, &w, &h, &confidence);
+    gst_analytics_relation_meta_add_od_mtd(copy, type, x, y, w, h, edit.confidence, &made);
+#endif
+  }
+
   GstBuffer* buffer_;
   GstAnalyticsRelationMeta* meta_;
+  std::span<const ObjectEdit> edits_;
   std::vector<guint> chosen_;
   gsize bytes_ = 0;
 };
@@ -137,14 +162,15 @@ GstAnalyticsRelationMeta* relation_meta_with_room(GstBuffer* buffer, std::size_t
     GstAnalyticsRelationMetaInitParams room = {objects, objects * object_bytes};
     return gst_buffer_add_analytics_relation_meta_full(buffer, &room);
   }
-  Copier copier(buffer, meta);
+  Copier copier(buffer, meta, {});
   copier.choose(std::vector<bool>(before, true));
   replace(buffer, meta, copier, objects);
   return relation_meta_of(buffer);
 }
 
-std::vector<int> rebuild(GstBuffer* buffer, GstAnalyticsRelationMeta* meta, const std::vector<bool>& keep) {
-  Copier copier(buffer, meta);
+std::vector<int> rebuild(GstBuffer* buffer, GstAnalyticsRelationMeta* meta, const std::vector<bool>& keep,
+                         std::span<const ObjectEdit> edits) {
+  Copier copier(buffer, meta, edits);
   copier.choose(keep);
   std::vector<int> ids(keep.size(), -1);
   for (int id = 0; const guint before : copier.chosen())

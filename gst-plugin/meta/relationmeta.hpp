@@ -8,6 +8,7 @@
 #include <gst/analytics/analytics.h>
 #include <gst/gst.h>
 
+#include <span>
 #include <vector>
 
 namespace crowd::meta {
@@ -35,8 +36,16 @@ void relate_member(GstAnalyticsRelationMeta* meta, guint keeper, guint member);
 /// that, ids included. Null, and the buffer as it was, if there is no memory for the relations.
 GstAnalyticsRelationMeta* relation_meta_with_room(GstBuffer* buffer, std::size_t objects);
 
+/// What an object detection becomes.
+struct ObjectEdit {
+  guint id;
+  float confidence;
+};
+
 /// Puts a meta in place of `meta` that has what is kept, in the same order, and the relations between these; none if
-/// that is nothing. Gives the new ids, -1 for what is gone. Not for a locked meta.
-std::vector<int> rebuild(GstBuffer* buffer, GstAnalyticsRelationMeta* meta, const std::vector<bool>& keep);
+/// that is nothing. Edits are of object detections that are kept, by ascending id. Gives the new ids, -1 for what is
+/// gone. Not for a locked meta.
+std::vector<int> rebuild(GstBuffer* buffer, GstAnalyticsRelationMeta* meta, const std::vector<bool>& keep,
+                         std::span<const ObjectEdit> edits);
 
 }  // namespace crowd::meta

@@ -240,6 +240,8 @@ void RoiAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const 
     left++;
     roi->id = id_of(candidate, ids);
     const bool judged = candidate < candidates.scores.size();
+    if (cluster.kept && !verdict.scores.empty())
+      write_score(*roi, candidates.scores[candidate]);
     mark(roi, cluster, judged ? candidates.scores[candidate] : 0.0f);
     return true;
   });

@@ -34,7 +34,9 @@ void add_rule_properties(Table& table, const NmsSettings& defaults) {
       g_param_spec_enum(
           "method", "Method",
           "Which candidates are suppressed. map-reduce keeps a subset of greedy's survivors; paper ignores metric, "
-          "comparator, pixel-offset, class-agnostic and score-threshold",
+          "comparator, pixel-offset, class-agnostic and score-threshold. The soft and matrix methods lower scores "
+          "instead: survivors are those left with score-threshold or more, and have the new scores. They run on the "
+          "CPU alone",
           method_type(), params.method, controllable),
       [](auto& s) -> auto& { return s.params.method; });
   table.add(
@@ -68,6 +70,13 @@ void add_rule_properties(Table& table, const NmsSettings& defaults) {
                         0, 1, params.pixel_offset, controllable),
       [](auto& s) -> auto& { return s.params.pixel_offset; });
   add_class_property(table, itself);
+  table.add(
+      g_param_spec_float("sigma", "Sigma",
+                         "Of methods soft-gaussian and matrix-gaussian, no unit: in the former a larger one lowers "
+                         "scores less, in the latter more, where 2 is usual",
+                         std::numeric_limits<float>::min(), std::numeric_limits<float>::max(), params.sigma,
+                         controllable),
+      [](auto& s) -> auto& { return s.params.sigma; });
 }
 
 void add_limit_properties(Table& table, const NmsSettings& defaults) {

@@ -55,10 +55,18 @@ double median_time(std::size_t sets, const std::function<void(std::size_t)>& cal
 // crowd_nms_cpu() with everything allocated beforehand.
 class Ours {
  public:
+  static CrowdNmsCandidates candidates_of(const Boxes& set) {
+    CrowdNmsCandidates candidates{};
+    candidates.boxes = set.boxes.data();
+    candidates.scores = set.scores.data();
+    candidates.frames = 1;
+    candidates.capacity = set.size();
+    return candidates;
+  }
+
   Ours(const CrowdNmsParams& params, const Boxes& set, bool representatives)
       : params_(params),
-        candidates_{set.boxes.data(), set.scores.data(), nullptr, nullptr, nullptr, 1, set.size(), 0,
-                    nullptr,          nullptr,           nullptr, nullptr, {}},
+        candidates_{candidates_of(set)},
         survivors_(set.size()),
         representatives_(set.size()),
         members_(set.size()),

@@ -30,19 +30,12 @@ Timed run(const CrowdNmsParams& params, const Boxes& set) {
   const std::unique_ptr<void, void (*)(void*)> workspace(std::aligned_alloc(64, bytes), std::free);
   std::vector<std::uint32_t> survivors(set.size());
   CrowdNmsReport report{};
-  const CrowdNmsCandidates candidates{set.boxes.data(),
-                                      set.scores.data(),
-                                      set.classes.data(),
-                                      nullptr,
-                                      nullptr,
-                                      1,
-                                      set.size(),
-                                      0,
-                                      nullptr,
-                                      nullptr,
-                                      nullptr,
-                                      nullptr,
-                                      {}};
+  CrowdNmsCandidates candidates{};
+  candidates.boxes = set.boxes.data();
+  candidates.scores = set.scores.data();
+  candidates.classes = set.classes.data();
+  candidates.frames = 1;
+  candidates.capacity = set.size();
   const CrowdNmsSurvivors outputs{survivors.data(), nullptr, nullptr, &report, set.size(), 0, nullptr, nullptr, {}};
   double least = std::numeric_limits<double>::infinity();
   for (int i = 0; i < 3; ++i) {

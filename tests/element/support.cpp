@@ -14,9 +14,14 @@ namespace crowd::test {
 
 namespace {
 
-std::optional<double> get_double(const GstStructure* structure, const char* field) {
+std::optional<double> get_number(const GstStructure* structure, const char* field) {
+  if (!structure)
+    return std::nullopt;
   double value;
-  return structure && gst_structure_get_double(structure, field, &value) ? std::optional(value) : std::nullopt;
+  if (gst_structure_get_double(structure, field, &value))
+    return value;
+  const GValue* single = gst_structure_get_value(structure, field);
+  return single && G_VALUE_HOLDS_FLOAT(single) ? std::optional(double(g_value_get_float(single))) : std::nullopt;
 }
 
 std::optional<int> get_int(const GstStructure* structure, const char* field) {
@@ -35,12 +40,12 @@ Roi to_roi(GstVideoRegionOfInterestMeta* meta) {
   roi.w = meta->w;
   roi.h = meta->h;
   const GstStructure* detection = gst_video_region_of_interest_meta_get_param(meta, "detection");
-  roi.confidence = get_double(detection, "confidence");
+  roi.confidence = get_number(detection, "confidence");
   roi.label_id = get_int(detection, "label_id");
-  roi.x_min = get_double(detection, "x_min");
-  roi.y_min = get_double(detection, "y_min");
-  roi.x_max = get_double(detection, "x_max");
-  roi.y_max = get_double(detection, "y_max");
+  roi.x_min = get_number(detection, "x_min");
+  roi.y_min = get_number(detection, "y_min");
+  roi.x_max = get_number(detection, "x_max");
+  roi.y_max = get_number(detection, "y_max");
   if (const GstStructure* nms = gst_video_region_of_interest_meta_get_param(meta, "nms")) {
     gboolean kept = FALSE;
     roi.has_nms = true;

@@ -172,6 +172,8 @@ TEST(crowdnms_properties, come_back_as_they_were_set) {
       g_value_set_enum(&want, values->values[values->n_values - 1].value);
     } else if (G_IS_PARAM_SPEC_DOUBLE(spec)) {
       g_value_set_double(&want, .1);
+    } else if (G_IS_PARAM_SPEC_FLOAT(spec)) {
+      g_value_set_float(&want, .1f);
     } else if (G_IS_PARAM_SPEC_UINT(spec)) {
       g_value_set_uint(&want, 1);
     } else if (G_IS_PARAM_SPEC_INT(spec)) {

@@ -145,7 +145,7 @@ std::string name_of(const testing::TestParamInfo<Follower>& info) {
 
 INSTANTIATE_TEST_SUITE_P(
     of, properties,
-    testing::Values(Follower{"crowdnms", "iou-threshold", 0.75}, Follower{"crowdnms", "metric", 3, 1},
+    testing::Values(Follower{"crowdnms", "iou-threshold", 0.75}, Follower{"crowdnms", "comparator", 1, 1},
                     Follower{"crowdnms", "max-detections", 7}, Follower{"crowdnms", "class-agnostic", 1},
                     Follower{"crowdinject", "candidates", 12}, Follower{"crowdoverlay", "thickness", 3}),
     name_of);

@@ -77,6 +77,7 @@ DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const W
                   batch.frames,
                   batch.capacity,
                   batch.extras.feature_length,
+                  0,
                   pointer_or_null<float>(densities_, !batch.extras.densities.empty()),
                   pointer_or_null<std::uint32_t>(proposals_, !batch.extras.proposals.empty()),
                   pointer_or_null<CrowdNmsBox>(visible_, !batch.extras.visible.empty()),

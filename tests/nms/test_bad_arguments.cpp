@@ -30,8 +30,8 @@ struct Call {
   alignas(64) std::byte workspace[16384];
   void* at = workspace;
   std::size_t bytes = sizeof workspace;
-  CrowdNmsCandidates candidates = {box, scores,  nullptr, nullptr, nullptr, 1, 2,
-                                   0,   nullptr, nullptr, nullptr, nullptr, {}};
+  CrowdNmsCandidates candidates = {box, scores, nullptr, nullptr, nullptr, 1,       2,
+                                   0,   0,      nullptr, nullptr, nullptr, nullptr, {}};
   CrowdNmsSurvivors survivors = {indices, nullptr, nullptr, &report, 2, 0, nullptr, nullptr, {}};
 
   CrowdNmsStatus run() {
@@ -150,7 +150,7 @@ TEST(Call, without_frames_needs_nothing) {
 TEST(Call, without_capacity_only_counts) {
   Call call;
   const std::uint32_t count = 5;
-  call.candidates = {nullptr, nullptr, nullptr, nullptr, &count, 1, 0, 0, nullptr, nullptr, nullptr, nullptr, {}};
+  call.candidates = {nullptr, nullptr, nullptr, nullptr, &count, 1, 0, 0, 0, nullptr, nullptr, nullptr, nullptr, {}};
   EXPECT_EQ(call.run(), CROWD_NMS_OK) << crowd_nms_last_error();
   EXPECT_EQ(call.report, (CrowdNmsReport{5, 5, 0, 0, 0, 0}));
 }
@@ -209,6 +209,9 @@ TEST(ReservedField, is_refused_where_it_is_set) {
   candidates.candidates.reserved[3] = &candidates;
   EXPECT_EQ(candidates.run(), CROWD_NMS_INVALID_ARGUMENT);
   EXPECT_THAT(crowd_nms_last_error(), HasSubstr("reserved fields of candidates"));
+  Call flags_of_candidates;
+  flags_of_candidates.candidates.flags = 1;
+  EXPECT_EQ(flags_of_candidates.run(), CROWD_NMS_INVALID_ARGUMENT);
   Call survivors, flags;
   survivors.survivors.reserved[0] = &survivors;
   EXPECT_EQ(survivors.run(), CROWD_NMS_INVALID_ARGUMENT);

@@ -1,18 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pipelines/nms-from-python.py as a program and as a module: test_python.py EXAMPLE LIBRARY"""
+"""pipelines/nms-from-python.py as a program and as a module, and its structs and those of the GPU's tests beside
+crowd/nms.h: test_python.py EXAMPLE LIBRARY LAYOUTS BINDING..."""
 
+import ctypes
 import importlib.util
 import subprocess
 import sys
 import unittest
 
-EXAMPLE, LIBRARY = sys.argv[1:3]
+EXAMPLE, LIBRARY, LAYOUTS, *BINDINGS = sys.argv[1:]
 
-spec = importlib.util.spec_from_file_location("nms_from_python", EXAMPLE)
-example = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(example)
+
+def load(path):
+    spec = importlib.util.spec_from_file_location("binding", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+example = load(EXAMPLE)
 
 
 def run(*arguments, stdin=""):
@@ -47,6 +55,18 @@ class Program(unittest.TestCase):
             self.assertEqual(result.returncode, 1, result)
             self.assertIn(words, result.stderr)
             self.assertNotIn("Traceback", result.stderr)
+
+
+class Layouts(unittest.TestCase):
+    def test_are_those_of_the_header(self):
+        lines = subprocess.run([LAYOUTS], capture_output=True, text=True, check=True).stdout.splitlines()
+        self.assertEqual(len(lines), 3)
+        for binding in (EXAMPLE, *BINDINGS):
+            module = load(binding)
+            for name, size, reserved in map(str.split, lines):
+                struct = getattr(module, name)
+                with self.subTest(binding=binding, struct=name):
+                    self.assertEqual((ctypes.sizeof(struct), struct.reserved.offset), (int(size), int(reserved)))
 
 
 class Module(unittest.TestCase):

@@ -35,6 +35,7 @@ CrowdNmsCandidates Batch::candidates() const {
       .frames = frames,
       .capacity = capacity,
       .feature_length = extras.feature_length,
+      .flags = 0,
       .densities = extras.densities.empty() ? nullptr : extras.densities.data(),
       .proposals = extras.proposals.empty() ? nullptr : extras.proposals.data(),
       .visible = extras.visible.empty() ? nullptr : extras.visible.data(),

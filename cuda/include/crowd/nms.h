@@ -385,6 +385,7 @@ typedef struct {
   uint32_t capacity;       /**< most candidates of a frame; may be 0. It and frames * capacity are at most
                                 CROWD_NMS_MAX_TOTAL */
   uint32_t feature_length; /**< values of a candidate in `features`, at most CROWD_NMS_MAX_FEATURE_LENGTH */
+  uint32_t flags;          /**< 0 */
   const float *densities;    /**< rule adaptive */
   const uint32_t *proposals; /**< rule set: which proposal made the candidate */
   const CrowdNmsBox *visible; /**< rule visible: each box's visible part */
