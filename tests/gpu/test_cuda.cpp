@@ -126,19 +126,14 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
     const DeviceBytes counts{std::span(batch.counts)};
     const DeviceBytes survivors{std::span(found.survivors)}, members{std::span(found.members)};
     const DeviceBytes reports{std::span(found.reports)};
-    const CrowdNmsCandidates candidates = {boxes.as<CrowdNmsBox>(),
-                                           scores.as<float>(),
-                                           batch.with_classes ? classes.as<std::int32_t>() : nullptr,
-                                           batch.offsets.empty() ? nullptr : offsets.as<std::uint32_t>(),
-                                           batch.counts.empty() ? nullptr : counts.as<std::uint32_t>(),
-                                           batch.frames,
-                                           batch.capacity,
-                                           0,
-                                           nullptr,
-                                           nullptr,
-                                           nullptr,
-                                           nullptr,
-                                           {}};
+    CrowdNmsCandidates candidates{};
+    candidates.boxes = boxes.as<CrowdNmsBox>();
+    candidates.scores = scores.as<float>();
+    candidates.classes = batch.with_classes ? classes.as<std::int32_t>() : nullptr;
+    candidates.offsets = batch.offsets.empty() ? nullptr : offsets.as<std::uint32_t>();
+    candidates.counts = batch.counts.empty() ? nullptr : counts.as<std::uint32_t>();
+    candidates.frames = batch.frames;
+    candidates.capacity = batch.capacity;
     const CrowdNmsSurvivors kept = {survivors.as<std::uint32_t>(),
                                     members.as<std::uint32_t>(),
                                     nullptr,
@@ -287,19 +282,11 @@ TEST(Cuda, refuses_a_small_or_misaligned_workspace) {
   const std::size_t bytes = crowd_nms_cuda_workspace_bytes(&params, 1, 100);
   const DeviceBytes memory(bytes + 256);
   const DeviceBytes boxes(100 * sizeof(CrowdNmsBox)), scores(400), survivors(400), report(sizeof(CrowdNmsReport));
-  const CrowdNmsCandidates in{boxes.as<CrowdNmsBox>(),
-                              scores.as<float>(),
-                              nullptr,
-                              nullptr,
-                              nullptr,
-                              1,
-                              100,
-                              0,
-                              nullptr,
-                              nullptr,
-                              nullptr,
-                              nullptr,
-                              {}};
+  CrowdNmsCandidates in{};
+  in.boxes = boxes.as<CrowdNmsBox>();
+  in.scores = scores.as<float>();
+  in.frames = 1;
+  in.capacity = 100;
   const CrowdNmsSurvivors out{
       survivors.as<std::uint32_t>(), nullptr, nullptr, report.as<CrowdNmsReport>(), 100, 0, nullptr, nullptr, {}};
   EXPECT_EQ(crowd_nms_cuda(&params, &in, &out, memory.as<void>(), bytes - 1, nullptr), CROWD_NMS_WORKSPACE_TOO_SMALL);
