@@ -57,7 +57,8 @@ class Params(ctypes.Structure):
         ("cluster_score", c_int),
         ("min_members", c_uint32),
         ("sigma", c_float),
-        ("reserved", c_uint32 * 8),
+        ("models", c_uint32),
+        ("reserved", c_uint32 * 7),
     ]
 
 

@@ -51,7 +51,7 @@ struct Inputs {
 constexpr std::size_t extra_room = sizeof(CrowdNmsBox);
 
 RuleArray extras_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates) {
-  return reads_rule(params) ? rule_array(Rules{}, params.rule, candidates) : RuleArray{};
+  return reads_pairs(params) ? rule_array(Rules{}, params.rule, candidates) : RuleArray{};
 }
 
 Inputs take_inputs(Carver& carver, std::size_t total, std::uint32_t frames) {

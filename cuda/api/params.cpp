@@ -85,6 +85,7 @@ void crowd_nms_params_init(CrowdNmsParams* params) {
       .cluster_score = CROWD_NMS_CLUSTER_SCORE_NONE,
       .min_members = 0,
       .sigma = 0.5f,
+      .models = 1,
       .reserved = {},
   };
 }

@@ -29,7 +29,7 @@ CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates
   if (const CrowdNmsStatus status = crowd_nms_params_check(params); status != CROWD_NMS_OK)
     return status;
   const CrowdNmsStatus status = check_arrays(candidates, survivors);
-  return status == CROWD_NMS_OK && reads_rule(*params) ? check_rule_array(*params, *candidates) : status;
+  return status == CROWD_NMS_OK && reads_pairs(*params) ? check_rule_array(*params, *candidates) : status;
 }
 
 CrowdNmsStatus check_arrays(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors) {

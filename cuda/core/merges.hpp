@@ -60,19 +60,31 @@ struct MeanMerge {
   double count = 0;
 };
 
+/// Exact.
+CROWD_HD inline double merge_weight(float score) {
+  return 0.0f < score ? score : 0.0f;
+}
+
+/// Whether sums are divided by this one of weights.
+CROWD_HD inline bool can_divide(double weights) {
+  constexpr double max_double = 1.7976931348623157e+308;
+  return weights > 0 && weights <= max_double;
+}
+
 struct WeightedMerge {
   static constexpr CrowdNmsMerge value = CROWD_NMS_MERGE_WEIGHTED;
   static constexpr char name[] = "weighted";
   static constexpr char description[] = "their mean, weighted by their scores";
   static constexpr MergedOf of = MergedOf::members;
   CROWD_HD void add(const CrowdNmsBox& box, float score) {
-    const double weight = 0.0f < score ? score : 0.0f;
+    add_weighted(box, merge_weight(score));
+  }
+  CROWD_HD void add_weighted(const CrowdNmsBox& box, double weight) {
     sum.add(weight, box);
     weights += weight;
   }
   CROWD_HD CrowdNmsBox box(const CrowdNmsBox& own) const {
-    constexpr double max_double = 1.7976931348623157e+308;
-    return weights > 0 && weights <= max_double ? sum.over(weights) : own;
+    return can_divide(weights) ? sum.over(weights) : own;
   }
 
   BoxSum sum;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <type_traits>
 
 #include "core/table.hpp"
@@ -23,7 +24,7 @@ struct Greedy {
   static constexpr CrowdNmsMethod value = CROWD_NMS_GREEDY;
   static constexpr char name[] = "greedy";
   static constexpr char description[] = "exact: a candidate is suppressed if a surviving better-ranked one overlaps it";
-  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_MERGE;
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_MERGE;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
 };
@@ -32,7 +33,7 @@ struct MapReduce {
   static constexpr CrowdNmsMethod value = CROWD_NMS_MAP_REDUCE;
   static constexpr char name[] = "map-reduce";
   static constexpr char description[] = "one pass: a candidate is suppressed if any better-ranked one overlaps it";
-  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_MERGE;
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_MERGE;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
 };
@@ -50,7 +51,7 @@ struct SoftLinear {
   static constexpr CrowdNmsMethod value = CROWD_NMS_SOFT_LINEAR;
   static constexpr char name[] = "soft-linear";
   static constexpr char description[] = "lowers scores of what overlaps a survivor by 1 - overlap (Bodla et al. 2017)";
-  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE;
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS;
   static constexpr bool changes_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
 };
@@ -59,7 +60,7 @@ struct SoftGaussian {
   static constexpr CrowdNmsMethod value = CROWD_NMS_SOFT_GAUSSIAN;
   static constexpr char name[] = "soft-gaussian";
   static constexpr char description[] = "the same by exp(-overlap^2 / sigma), also where overlaps are small";
-  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_SIGMA;
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_SIGMA;
   static constexpr bool changes_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
 };
@@ -69,7 +70,7 @@ struct MatrixLinear {
   static constexpr char name[] = "matrix-linear";
   static constexpr char description[] =
       "one pass: lowers scores by the worst of better ones' overlaps (Wang et al. 2020)";
-  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE;
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS;
   static constexpr bool changes_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
 };
@@ -78,12 +79,32 @@ struct MatrixGaussian {
   static constexpr CrowdNmsMethod value = CROWD_NMS_MATRIX_GAUSSIAN;
   static constexpr char name[] = "matrix-gaussian";
   static constexpr char description[] = "the same with exp(-sigma * overlap^2)";
-  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_SIGMA;
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_SIGMA;
   static constexpr bool changes_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
 };
 
-using Methods = Table<Greedy, MapReduce, Paper, SoftLinear, SoftGaussian, MatrixLinear, MatrixGaussian>;
+struct Nmw {
+  static constexpr CrowdNmsMethod value = CROWD_NMS_NMW;
+  static constexpr char name[] = "nmw";
+  static constexpr char description[] = "non-maximum weighted: greedy's survivors, merged with those closest to them";
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS;
+  static constexpr bool changes_boxes = true;
+  static cpu::Outcome on_cpu(const cpu::Job& job);
+};
+
+struct Wbf {
+  static constexpr CrowdNmsMethod value = CROWD_NMS_WBF;
+  static constexpr char name[] = "wbf";
+  static constexpr char description[] = "weighted box fusion: clusters around their mean, by the candidates' order";
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_MODELS;
+  static constexpr bool changes_boxes = true;
+  static constexpr bool changes_scores = true;
+  static constexpr std::size_t own_bytes = 32;
+  static cpu::Outcome on_cpu(const cpu::Job& job);
+};
+
+using Methods = Table<Greedy, MapReduce, Paper, SoftLinear, SoftGaussian, MatrixLinear, MatrixGaussian, Nmw, Wbf>;
 static_assert(in_order(Methods{}), "rows are in the order of CrowdNmsMethod");
 
 template <typename Row, typename = void>
@@ -101,11 +122,22 @@ constexpr bool changes_scores = false;
 template <typename Row>
 constexpr bool changes_scores<Row, std::void_t<decltype(Row::changes_scores)>> = Row::changes_scores;
 
+template <typename Row, typename = void>
+constexpr bool changes_boxes = false;
+template <typename Row>
+constexpr bool changes_boxes<Row, std::void_t<decltype(Row::changes_boxes)>> = Row::changes_boxes;
+
+/// Bytes of workspace a candidate that the CPU backend gives to a method alone.
+template <typename Row, typename = void>
+constexpr std::size_t own_bytes = 0;
+template <typename Row>
+constexpr std::size_t own_bytes<Row, std::void_t<decltype(Row::own_bytes)>> = Row::own_bytes;
+
 template <typename... Row>
 constexpr std::array<CrowdNmsMethodInfo, sizeof...(Row)> infos(Table<Row...>) {
   constexpr std::uint32_t cpu = 1u << CROWD_NMS_BACKEND_CPU, cuda = 1u << CROWD_NMS_BACKEND_CUDA;
   return {{{Row::name, Row::description, (has_cpu<Row> ? cpu : 0) | (has_cuda<Row> ? cuda : 0), Row::reads,
-            changes_scores<Row>}...}};
+            changes_scores<Row>, changes_boxes<Row>}...}};
 }
 
 inline constexpr auto method_infos = infos(Methods{});
@@ -117,6 +149,10 @@ inline const CrowdNmsMethodInfo& info_of(CrowdNmsMethod method) {
 
 inline bool reads_rule(const CrowdNmsParams& params) {
   return info_of(params.method).reads & CROWD_NMS_READS_RULE;
+}
+
+inline bool reads_pairs(const CrowdNmsParams& params) {
+  return info_of(params.method).reads & CROWD_NMS_READS_PAIRS;
 }
 
 inline bool reads_d_max(const CrowdNmsParams& params) {

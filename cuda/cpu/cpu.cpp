@@ -11,6 +11,7 @@
 #include "core/floating_point.hpp"
 #include "core/methods.hpp"
 #include "cpu/backend.hpp"
+#include "cpu/clusters.hpp"
 #include "cpu/frame.hpp"
 #include "cpu/merge.hpp"
 
@@ -46,9 +47,16 @@ struct Counts {
   std::uint32_t seen;
 };
 
-std::size_t workspace_bytes(std::uint32_t capacity) {
+template <typename... Row>
+std::size_t own_bytes_of(Table<Row...>, CrowdNmsMethod method) {
+  constexpr std::size_t rows[] = {own_bytes<Row>...};
+  return rows[method];
+}
+
+std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t capacity) {
   std::size_t bytes = 0;
   carve(nullptr, capacity, bytes);
+  bytes += own_bytes_of(Methods{}, params.method) * capacity;
   return std::max(bytes, workspace_alignment);
 }
 
@@ -67,7 +75,7 @@ Frame frame_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
     return {};
   const std::size_t first = candidates.offsets ? candidates.offsets[f] : std::size_t{f} * candidates.capacity;
   const bool classless = params.class_agnostic || !candidates.classes;
-  const bool by_visible = reads_rule(params) && params.rule == CROWD_NMS_VISIBLE;
+  const bool by_visible = reads_pairs(params) && params.rule == CROWD_NMS_VISIBLE;
   return {
       {(by_visible ? candidates.visible : candidates.boxes) + first, seen},
       candidates.scores + first,
@@ -102,7 +110,7 @@ void write_members(const Frame& frame, const Scratch& scratch, const std::uint32
 }
 
 void run_frame(const CrowdNmsParams& params, const Rule& rule, const CrowdNmsCandidates& candidates,
-               const CrowdNmsSurvivors& out, const Scratch& scratch, std::uint32_t f) {
+               const CrowdNmsSurvivors& out, const Scratch& scratch, void* own_workspace, std::uint32_t f) {
   const Counts counts = count(params, candidates, f);
   const Frame frame = frame_of(params, candidates, f, counts.seen);
   std::uint32_t* representatives = nullptr;
@@ -112,7 +120,10 @@ void run_frame(const CrowdNmsParams& params, const Rule& rule, const CrowdNmsCan
     representatives = scratch.representatives;
 
   const std::uint64_t d_max = reads_d_max(params) ? paper_side(params, candidates.capacity) : 0;
-  const Job job{params, rule, frame, scratch, representatives, d_max};
+  const std::size_t place = std::size_t{f} * out.max_survivors;
+  const Merged merged{out.boxes ? out.boxes + place : nullptr, out.scores ? out.scores + place : nullptr,
+                      out.max_survivors};
+  const Job job{params, rule, frame, scratch, representatives, d_max, merged, own_workspace};
   const Outcome outcome = run_of(Methods{}, params.method)(job);
   // Candidates beyond D_max.
   if (representatives)
@@ -120,12 +131,12 @@ void run_frame(const CrowdNmsParams& params, const Rule& rule, const CrowdNmsCan
 
   const std::uint32_t found = drop_small(job, outcome.survivors);
   const std::uint32_t written = std::min(found, out.max_survivors);
-  const std::size_t place = std::size_t{f} * out.max_survivors;
   if (written)
     std::copy_n(scratch.survivors, written, out.survivors + place);
   if (written && out.members)
     write_members(frame, scratch, representatives, {out.members + place, written});
-  merge(job, written, {out.boxes ? out.boxes + place : nullptr, out.scores ? out.scores + place : nullptr});
+  if (!outcome.merged)
+    merge(job, written);
   for (std::uint32_t r = 0; outcome.scores && out.scores && r < written; ++r)
     out.scores[place + r] = outcome.scores[scratch.survivors[r]];
   out.reports[f] = {
@@ -153,13 +164,18 @@ CrowdNmsStatus run_checked(const CrowdNmsParams& params, const CrowdNmsCandidate
     return status;
   if (!candidates.frames)
     return CROWD_NMS_OK;
-  std::size_t needed = workspace_bytes(candidates.capacity);
+  const std::size_t needed = workspace_bytes(params, candidates.capacity);
   if (const CrowdNmsStatus status = check_workspace(workspace, bytes, needed); status != CROWD_NMS_OK)
     return status;
-  const Scratch scratch = carve(workspace, candidates.capacity, needed);
-  const Rule rule(params);
+  std::size_t common = 0;
+  const Scratch scratch = carve(workspace, candidates.capacity, common);
+  void* const own = static_cast<std::byte*>(workspace) + common;
+  CrowdNmsParams read = params;
+  if (!reads_pairs(params))
+    read.rule = CROWD_NMS_PLAIN;
+  const Rule rule(read);
   for (std::uint32_t f = 0; f < candidates.frames; ++f)
-    run_frame(params, rule, candidates, survivors, scratch, f);
+    run_frame(read, rule, candidates, survivors, scratch, own, f);
   return CROWD_NMS_OK;
 }
 
@@ -170,7 +186,7 @@ size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams* params, uint32_t fram
   if (crowd_nms_params_check(params) != CROWD_NMS_OK || cpu::check_supported(*params, capacity) != CROWD_NMS_OK ||
       check_total(frames, capacity) != CROWD_NMS_OK)
     return 0;
-  return cpu::workspace_bytes(capacity);
+  return cpu::workspace_bytes(*params, capacity);
 }
 
 CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,

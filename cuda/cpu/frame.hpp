@@ -53,6 +53,14 @@ struct Outcome {
   std::uint64_t steps = 0;        ///< of all passes
   bool whole = true;              ///< of all passes
   const float* scores = nullptr;  ///< new ones, by candidate; null: scores stay
+  bool merged = false;            ///< the method has filled Job::out itself
+};
+
+/// Boxes and scores of survivors, in rank order; null where not asked for.
+struct Merged {
+  CrowdNmsBox* boxes;
+  float* scores;
+  std::uint32_t room;  ///< for the best-ranked survivors
 };
 
 inline void add(Outcome& outcome, const Pass& pass) {
@@ -81,6 +89,8 @@ struct Job {
   const Scratch& scratch;
   std::uint32_t* representatives;  ///< an entry per candidate, or null if not asked for
   std::uint64_t d_max;             ///< of methods that read paper_d_max: slots, of which the frame fills the first
+  Merged out{};                    ///< for methods that merge in a way of their own
+  void* own_workspace = nullptr;   ///< as many bytes a candidate as the method's row says
 };
 
 }  // namespace crowd::cpu

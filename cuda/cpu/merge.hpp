@@ -5,14 +5,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "cpu/frame.hpp"
 
 namespace crowd::cpu {
-
-/// To Scratch::of, by candidate: how many it represents.
-void count_members(const Frame& frame, const Scratch& scratch, const std::uint32_t* representatives);
 
 /// Whether a call needs the representatives for merging.
 bool needs_representatives(const CrowdNmsParams& params, const CrowdNmsSurvivors& out);
@@ -21,14 +17,11 @@ bool needs_representatives(const CrowdNmsParams& params, const CrowdNmsSurvivors
 /// the representatives. Returns how many remain.
 std::uint32_t drop_small(const Job& job, std::uint32_t found);
 
-/// A place for each of the survivors; null where not asked for.
-struct Merged {
-  CrowdNmsBox* boxes;
-  float* scores;
-};
+/// Writes the own boxes and scores of the first `count` of Scratch::survivors to Job::out.
+void write_own(const Job& job, std::uint32_t count);
 
-/// Writes the boxes and scores of the first `count` of Scratch::survivors. The job's representatives may be null where
-/// they are not needed. What else the workspace holds but these is gone then.
-void merge(const Job& job, std::uint32_t count, const Merged& out);
+/// Writes the boxes and scores of the first `count` of Scratch::survivors to Job::out. The job's representatives may be
+/// null where they are not needed. What else the workspace holds but these is gone then.
+void merge(const Job& job, std::uint32_t count);
 
 }  // namespace crowd::cpu

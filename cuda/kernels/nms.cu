@@ -170,7 +170,7 @@ CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCan
   const std::size_t needed = method.workspace_bytes(params, frames, capacity);
   if (const CrowdNmsStatus status = check_pointers(candidates, workspace, bytes, needed); status != CROWD_NMS_OK)
     return status;
-  const bool by_visible = reads_rule(params) && params.rule == CROWD_NMS_VISIBLE;
+  const bool by_visible = reads_pairs(params) && params.rule == CROWD_NMS_VISIBLE;
   const Frames batch{reinterpret_cast<const float4*>(by_visible ? candidates.visible : candidates.boxes),
                      candidates.scores,
                      candidates.classes,

@@ -86,6 +86,16 @@ CrowdNmsParams read_params(Input& input) {
   return params;
 }
 
+void read_merging(Input& input, CrowdNmsParams& params, Wanted& wanted) {
+  const bool legal = input.flag();
+  choose(input, legal, static_cast<std::uint32_t>(all_merges().size()), params.merge);
+  choose(input, legal, CROWD_NMS_CLUSTER_SCORE_SUM + 1, params.cluster_score);
+  choose(input, legal, 4, params.min_members);
+  choose(input, legal, 4, params.models);
+  wanted.boxes = input.flag();
+  wanted.scores = input.flag();
+}
+
 void add_candidates(Input& input, std::uint32_t n, Boxes& all) {
   for (std::uint32_t i = 0; i < n; i++) {
     const bool corners = input.flag();
@@ -272,7 +282,7 @@ void ask_for_sizes(const CrowdNmsParams& params, std::uint32_t frames, std::uint
   require(legal || crowd_nms_last_error()[0] != 0, "a refusal has a message");
   const std::size_t bytes = crowd_nms_cpu_workspace_bytes(&params, frames, capacity);
   require(legal || bytes == 0, "illegal parameters need no workspace");
-  require(bytes <= (std::uint64_t{capacity} + 64) * 64 + 4096, "a workspace takes at most 64 bytes a candidate");
+  require(bytes <= (std::uint64_t{capacity} + 64) * 96 + 4096, "a workspace takes at most 96 bytes a candidate");
   CrowdNmsCandidates none{};
   none.frames = frames;
   none.capacity = capacity;
@@ -285,13 +295,15 @@ void ask_for_sizes(const CrowdNmsParams& params, std::uint32_t frames, std::uint
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   Input input(bytes, size);
-  const CrowdNmsParams params = read_params(input);
+  CrowdNmsParams params = read_params(input);
   ask_for_sizes(params, input.any<std::uint32_t>(), input.any<std::uint32_t>());
   Wanted wanted;
   wanted.max_survivors = input.below(128);
   wanted.members = input.flag();
   wanted.representatives = input.flag();
   const bool short_workspace = input.below(16) == 15;
-  run(params, read_batch(input), wanted, short_workspace);
+  const Batch batch = read_batch(input);
+  read_merging(input, params, wanted);
+  run(params, batch, wanted, short_workspace);
   return 0;
 }

@@ -18,8 +18,8 @@ class Params(c.Structure):
                 ("min_height", c.c_float), ("max_width", c.c_float), ("max_height", c.c_float),
                 ("class_count", c.c_uint32), ("listed_only", c.c_uint32), ("class_settings", ClassSettings * 128),
                 ("paper_d_max", c.c_uint32), ("paper_k", c.c_uint32), ("merge", c.c_int),
-                ("cluster_score", c.c_int), ("min_members", c.c_uint32), ("sigma", c.c_float),
-                ("reserved", c.c_uint32 * 8)]
+                ("cluster_score", c.c_int), ("min_members", c.c_uint32), ("sigma", c.c_float), ("models", c.c_uint32),
+                ("reserved", c.c_uint32 * 7)]
 
 
 class Candidates(c.Structure):

@@ -26,7 +26,7 @@ class CpuAgainstOracle : public testing::TestWithParam<CrowdNmsMethod> {
  protected:
   // The oracle looks at all pairs again for each survivor.
   static bool is_slow() {
-    return crowd_nms_method_info(GetParam())->changes_scores;
+    return crowd_nms_method_info(GetParam())->changes_scores || crowd_nms_method_info(GetParam())->changes_boxes;
   }
   void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
     for_each_case(sizes, GetParam(), per_size, [](const Case& it) { expect_as_oracle(run_cpu, merging(it)); });

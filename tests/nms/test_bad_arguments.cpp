@@ -203,7 +203,7 @@ TEST(UnknownEnumerator, is_refused_by_everything_that_takes_it) {
 
 TEST(ReservedField, is_refused_where_it_is_set) {
   Call params;
-  params.params.reserved[7] = 1;
+  params.params.reserved[6] = 1;
   expect_refused_everywhere(params, "reserved fields of params");
   Call candidates;
   candidates.candidates.reserved[3] = &candidates;
@@ -275,6 +275,7 @@ TEST(Defaults, are_greedy_iou_above_one_half_per_class) {
   EXPECT_EQ(params.merge, CROWD_NMS_MERGE_NONE);
   EXPECT_EQ(params.cluster_score, CROWD_NMS_CLUSTER_SCORE_NONE);
   EXPECT_EQ(params.min_members, 0u);
+  EXPECT_EQ(params.models, 1u);
   EXPECT_EQ(crowd_nms_params_check(&params), CROWD_NMS_OK);
 }
 

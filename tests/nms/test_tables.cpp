@@ -56,7 +56,8 @@ TEST(Info, says_which_backend_has_a_method) {
 }
 
 TEST(Backend, that_lacks_a_method_refuses_it) {
-  const CrowdNmsMethodInfo neither = {"soft", "", 0, 0, 0}, cpu_only = {"soft", "", 1u << CROWD_NMS_BACKEND_CPU, 0, 0};
+  const CrowdNmsMethodInfo neither = {"soft", "", 0, 0, 0, 0},
+                           cpu_only = {"soft", "", 1u << CROWD_NMS_BACKEND_CPU, 0, 0, 0};
   EXPECT_EQ(check_backend(neither, CROWD_NMS_BACKEND_CPU), CROWD_NMS_UNSUPPORTED);
   EXPECT_EQ(check_backend(cpu_only, CROWD_NMS_BACKEND_CPU), CROWD_NMS_OK);
   EXPECT_EQ(check_backend(cpu_only, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_UNSUPPORTED);
@@ -105,6 +106,12 @@ CrowdNmsParams changed(CrowdNmsParams params, CrowdNmsReads what) {
     case CROWD_NMS_READS_SIGMA:
       params.sigma = 1.5f;
       break;
+    case CROWD_NMS_READS_MODELS:
+      params.models = 3;
+      break;
+    case CROWD_NMS_READS_PAIRS:
+      params.rule = CROWD_NMS_SET;
+      break;
     case CROWD_NMS_READS_MERGE:
       params.merge = CROWD_NMS_MERGE_UNION;
       params.cluster_score = CROWD_NMS_CLUSTER_SCORE_SUM;
@@ -118,7 +125,8 @@ class ReadsOfCrowdNmsParams : public testing::TestWithParam<std::tuple<CrowdNmsM
 
 TEST_P(ReadsOfCrowdNmsParams, are_those_that_change_the_answer) {
   const auto [method, what] = GetParam();
-  const Batch batch = Batch::of(distribution("multi_class").make(200, 4));
+  Batch batch = Batch::of(distribution("multi_class").make(200, 4));
+  batch.extras.proposals.assign(200, 7);
   const Wanted wanted = {.max_survivors = 200, .boxes = true, .scores = true};
   CrowdNmsParams params = default_params();
   params.method = method;
@@ -130,7 +138,8 @@ TEST_P(ReadsOfCrowdNmsParams, are_those_that_change_the_answer) {
 INSTANTIATE_TEST_SUITE_P(Method, ReadsOfCrowdNmsParams,
                          testing::Combine(testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CPU)),
                                           testing::Values(CROWD_NMS_READS_RULE, CROWD_NMS_READS_D_MAX,
-                                                          CROWD_NMS_READS_MERGE)),
+                                                          CROWD_NMS_READS_MERGE, CROWD_NMS_READS_SIGMA,
+                                                          CROWD_NMS_READS_MODELS, CROWD_NMS_READS_PAIRS)),
                          [](const auto& info) {
                            return test_name(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param));
                          });

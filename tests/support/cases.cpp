@@ -32,6 +32,8 @@ void draw_options(Case& it, Dice& dice) {
   it.params.class_agnostic = dice.one_in(4);
   if (reads(it.params.method, CROWD_NMS_READS_SIGMA))
     it.params.sigma = 0.1f + 2 * dice.unit();
+  if (reads(it.params.method, CROWD_NMS_READS_MODELS))
+    it.params.models = dice.below(4);
   it.batch.with_classes = !dice.one_in(3);
   if (dice.one_in(5))
     it.batch.capacity = n - n / 7;

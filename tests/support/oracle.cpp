@@ -92,13 +92,6 @@ float ratio_of_nnstreamer(const CrowdNmsBox& a, const CrowdNmsBox& b, float offs
   return ratio < 0 ? 0 : ratio;
 }
 
-bool passes(const CrowdNmsParams& params, float ratio, double threshold) {
-  if (std::isnan(ratio))
-    return false;
-  const double exact = ratio;
-  return params.comparator == CROWD_NMS_GREATER ? exact > threshold : exact >= threshold;
-}
-
 const CrowdNmsClassSettings* settings_of(const CrowdNmsParams& params, std::int32_t label) {
   for (std::uint32_t k = 0; k < params.class_count; ++k) {
     if (params.class_settings[k].label == label)
@@ -107,10 +100,21 @@ const CrowdNmsClassSettings* settings_of(const CrowdNmsParams& params, std::int3
   return nullptr;
 }
 
+}  // namespace
+
+bool passes(const CrowdNmsParams& params, float ratio, double threshold) {
+  if (std::isnan(ratio))
+    return false;
+  const double exact = ratio;
+  return params.comparator == CROWD_NMS_GREATER ? exact > threshold : exact >= threshold;
+}
+
 double threshold_of(const CrowdNmsParams& params, std::int32_t label) {
   const CrowdNmsClassSettings* own = settings_of(params, label);
   return own && !std::isnan(own->overlap_threshold) ? own->overlap_threshold : params.overlap_threshold;
 }
+
+namespace {
 
 float square_distance(const FrameView& frame, std::uint32_t a, std::uint32_t b) {
   const std::uint32_t length = frame.extras->feature_length;
@@ -154,19 +158,21 @@ const CrowdNmsBox& tested_box(const CrowdNmsParams& params, const FrameView& fra
 
 }  // namespace
 
-float ratio_of(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
+float ratio_of(const CrowdNmsParams& params, const CrowdNmsBox& hi, const CrowdNmsBox& lo) {
   const auto offset = static_cast<float>(params.pixel_offset);
-  const CrowdNmsBox& hi_box = tested_box(params, frame, hi);
-  const CrowdNmsBox& lo_box = tested_box(params, frame, lo);
-  const float inter = common_area(hi_box, lo_box, offset);
-  const float area_hi = area_of(hi_box, offset);
-  const float area_lo = area_of(lo_box, offset);
+  const float inter = common_area(hi, lo, offset);
+  const float area_hi = area_of(hi, offset);
+  const float area_lo = area_of(lo, offset);
   float ratio = inter / denominator(params.metric, area_hi, area_lo, inter);
   if (params.metric == CROWD_NMS_DIOU)
-    ratio = ratio - distance_term(hi_box, lo_box, offset);
+    ratio = ratio - distance_term(hi, lo, offset);
   if (params.metric == CROWD_NMS_IOU_NNSTREAMER)
-    ratio = ratio_of_nnstreamer(hi_box, lo_box, offset);
+    ratio = ratio_of_nnstreamer(hi, lo, offset);
   return ratio;
+}
+
+float ratio_of(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
+  return ratio_of(params, tested_box(params, frame, hi), tested_box(params, frame, lo));
 }
 
 bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo) {
@@ -214,8 +220,6 @@ Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame
   return ranked;
 }
 
-namespace {
-
 Outcome greedy(const CrowdNmsParams& params, const FrameView& frame) {
   Outcome outcome;
   outcome.representatives.resize(frame.n, CROWD_NMS_REJECTED);
@@ -228,6 +232,8 @@ Outcome greedy(const CrowdNmsParams& params, const FrameView& frame) {
   }
   return outcome;
 }
+
+namespace {
 
 Outcome map_reduce(const CrowdNmsParams& params, const FrameView& frame) {
   Outcome outcome;
@@ -333,6 +339,10 @@ Outcome run(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t 
       return greedy(params, frame);
     case CROWD_NMS_MAP_REDUCE:
       return map_reduce(params, frame);
+    case CROWD_NMS_NMW:
+      return nmw(params, frame);
+    case CROWD_NMS_WBF:
+      return wbf(params, frame);
     case CROWD_NMS_PAPER:
       return paper(params, frame, side_of_b(params, capacity));
     case CROWD_NMS_SOFT_LINEAR:
@@ -390,7 +400,7 @@ Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted
     result.reports[f].candidates = given;
     result.reports[f].overflow = given - n;
     Outcome outcome = run(params, frame, batch.capacity);
-    if (wanted.boxes || wanted.scores || params.min_members > 1)
+    if (outcome.boxes.empty() && (wanted.boxes || wanted.scores || params.min_members > 1))
       merge(params, frame, outcome);
     write(outcome, wanted, batch, f, result);
   }

@@ -41,14 +41,29 @@ bool in_better_rank(const FrameView& frame, std::uint32_t a, std::uint32_t b);
 /// Whether `hi` and `lo`, the worse-ranked one, are of a class and overlap.
 bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo);
 
-/// The ratio by the metric, of boxes that the rule looks at.
+/// The ratio by the metric.
+float ratio_of(const CrowdNmsParams& params, const CrowdNmsBox& hi, const CrowdNmsBox& lo);
+
+/// The same, of boxes that the rule looks at.
 float ratio_of(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo);
+
+/// Of what such a box suppresses.
+double threshold_of(const CrowdNmsParams& params, std::int32_t label);
+
+/// Whether a ratio is an overlap.
+bool passes(const CrowdNmsParams& params, float ratio, double threshold);
 
 /// What a candidate's score must be.
 float least_score_of(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i);
 
 /// The valid candidates; counts the others.
 Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame, Outcome& outcome);
+
+Outcome greedy(const CrowdNmsParams& params, const FrameView& frame);
+
+/// The methods that merge in a way of their own.
+Outcome nmw(const CrowdNmsParams& params, const FrameView& frame);
+Outcome wbf(const CrowdNmsParams& params, const FrameView& frame);
 
 /// The soft methods.
 Outcome soft(const CrowdNmsParams& params, const FrameView& frame);

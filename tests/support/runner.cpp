@@ -202,6 +202,8 @@ std::ostream& operator<<(std::ostream& out, const CrowdNmsParams& params) {
   }
   if (crowd::test::reads(params.method, CROWD_NMS_READS_SIGMA))
     out << " sigma=" << params.sigma;
+  if (crowd::test::reads(params.method, CROWD_NMS_READS_MODELS))
+    out << " models=" << params.models;
   if (crowd::test::reads(params.method, CROWD_NMS_READS_MERGE))
     out << " merge=" << crowd_nms_merge_info(params.merge)->name << " cluster-score=" << params.cluster_score
         << " min-members=" << params.min_members;

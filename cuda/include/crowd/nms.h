@@ -59,6 +59,20 @@
  *                nor are suppressed, and rank last, by index;
  *              - candidates beyond D_max are counted as overflow, and nothing represents them.
  *              The paper's squares {x, y, z} are the boxes {x, y, x + z, y + z}; rectangles use both extents.
+ * nmw          Non-maximum weighted, Zhou et al. 2017. The survivors are greedy's. The representative of a suppressed
+ *              candidate is the better-ranked survivor that overlaps it with the largest ratio, of equals the
+ *              best-ranked. A survivor's box becomes that of Merging's weighted, each member's w times its ratio with
+ *              the survivor, whose own ratio is 1: w * ratio is exact in double, its product with a coordinate is
+ *              rounded to double. Its score stays. As in ensemble-boxes 1.0.9, which has float64, and IoU > 0.55.
+ * wbf          Weighted box fusion, Solovyev et al. 2019. Candidates are taken in rank order. Each joins the cluster of
+ *              its class whose fused box has the largest ratio with it, of equals the one founded first, if that is an
+ *              overlap with the fused box as the better-ranked one. Else it founds a cluster, whose fused box it is.
+ *              When one joins, the fused box becomes that of Merging's weighted, with sums in the order of joining;
+ *              where these give none, it stays as it was. Founders are survivors and representatives. Their boxes
+ *              become the fused ones, their scores sum(score) / n * min(n, models) / models from left to right, each
+ *              operation rounded to double; where that is NaN, the founder's own score stays. As in ensemble-boxes
+ *              1.0.9 with conf_type 'avg', in float64, and IoU > 0.55. Weights of models: multiply the scores of each
+ *              by its weight times models / the sum of weights.
  *
  * ## Soft methods
  *
@@ -68,20 +82,21 @@
  * once. A NaN (infinity times 0) is below every threshold.
  *
  * soft-linear, soft-gaussian
- *              Soft-NMS (Bodla et al. 2017). As long as candidates remain: the best of them, by the score that it has now,
- *              then by index, survives. The score of each remaining one that overlaps it is multiplied by a factor: linear
- *              by 1 - ratio (0 where that is negative), Gaussian by the float next to e^x, x = -(ratio * ratio) / sigma in
- *              double. One whose score falls below its class's threshold is suppressed, and represented by the survivor
- *              that did it. Factors are thus multiplied in the order in which survivors are found, which is that of their
- *              new scores. Gaussian takes every threshold of overlaps as 0, min_overlap, too, and the comparator as >.
+ *              Soft-NMS (Bodla et al. 2017). As long as candidates remain: the best of them, by the score that it has
+ *              now, then by index, survives. The score of each remaining one that overlaps it is multiplied by a
+ *              factor: linear by 1 - ratio (0 where that is negative), Gaussian by the float next to e^x, x = -(ratio *
+ *              ratio) / sigma in double. One whose score falls below its class's threshold is suppressed, and
+ *              represented by the survivor that did it. Factors are thus multiplied in the order in which survivors are
+ *              found, which is that of their new scores. Gaussian takes every threshold of overlaps as 0, min_overlap,
+ *              too, and the comparator as >.
  * matrix-linear, matrix-gaussian
  *              Matrix NMS (Wang et al. 2020, SOLOv2), one pass. With covered(i) the largest ratio of a better-ranked
  *              candidate with i, 0 if there is none, the score of j is multiplied by the least factor(i, j) over all
- *              better-ranked i that overlap j, if that is below 1: linear (1 - ratio) / (1 - covered(i)), no factor where
- *              covered(i) is 1 or more, as of an exact duplicate, whose better one decays j as well; Gaussian the float
- *              next to e^x, x = -((ratio * ratio - covered(i) * covered(i)) * sigma) in double. Thresholds of overlaps
- *              and the comparator are taken as above. A suppressed candidate is represented by the best-ranked i of that
- *              factor, if it survives.
+ *              better-ranked i that overlap j, if that is below 1: linear (1 - ratio) / (1 - covered(i)), no factor
+ *              where covered(i) is 1 or more, as of an exact duplicate, whose better one decays j as well; Gaussian the
+ *              float next to e^x, x = -((ratio * ratio - covered(i) * covered(i)) * sigma) in double. Thresholds of
+ *              overlaps and the comparator are taken as above. A suppressed candidate is represented by the best-ranked
+ *              i of that factor, if it survives.
  *
  * e^x is 0 below -700, else, in double: n = trunc(x * 1.4426950408889634 - 0.5),
  * r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10, sum = 1 / 13!, for k from 12 down to 0
@@ -89,20 +104,20 @@
  *
  * ## Rules
  *
- * A rule says which overlapping pairs count: "overlaps" above is then "overlaps, and the rule has it". Method paper has
- * none. `hi` is the better-ranked candidate of a pair.
+ * A rule says which overlapping pairs count: "overlaps" above is then "overlaps, and the rule has it". Methods paper and
+ * wbf have none. `hi` is the better-ranked candidate of a pair.
  *
  * plain        All.
  * adaptive     Adaptive NMS (Liu, Huang, Wang 2019, eq. 4): the threshold is the larger one of overlap_threshold and
  *              hi's density, in [0, 1], which a detector says or which is the largest IoU with another object. A
  *              density that is NaN counts as 0.
  * set          Set NMS (Chu et al. 2020): candidates of the same proposal never suppress each other.
- * visible      NMS by visible boxes (Huang et al. 2020, R2NMS): "Overlap" is about the boxes' visible parts. A candidate
- *              is valid if both of its boxes are well-formed.
+ * visible      NMS by visible boxes (Huang et al. 2020, R2NMS): "Overlap" is about the boxes' visible parts. A
+ *              candidate is valid if both of its boxes are well-formed.
  * feature      FeatureNMS (Salscheider 2020): a ratio that does not pass min_overlap is no overlap, one that passes
  *              overlap_threshold is; between them the two overlap iff the L2 distance of their features is at most
- *              max_distance: the sum of (hi[k] - lo[k])^2 in float32, k ascending, every operation rounded once, compared
- *              with the exact square of max_distance. A NaN sum is above it.
+ *              max_distance: the sum of (hi[k] - lo[k])^2 in float32, k ascending, every operation rounded once,
+ *              compared with the exact square of max_distance. A NaN sum is above it.
  *
  * ## Settings of classes, limits of size
  *
@@ -112,7 +127,7 @@
  *
  * ## Merging
  *
- * Greedy and map-reduce can go on from their survivors. Paper ignores the parameters named here.
+ * Greedy and map-reduce can go on from their survivors. Other methods ignore the parameters named here.
  *
  * Members      of a survivor are the candidates that it represents, itself included.
  * min_members  Survivors with fewer members are suppressed after all: they and the candidates that they represented
@@ -125,7 +140,7 @@
  *              union     min of each of x1 and y1, max of each of x2 and y2
  *              vote      as weighted, but of its voters: itself and all valid candidates of its class, better- and
  *                        worse-ranked, that overlap it, whether or not it represents them. Detectron's box voting
- *              Where sum(w) is 0 or infinite, the survivor's own box stays. x2 >= x1 and y2 >= y1 hold for all of
+ *              Where sum(w) is 0, infinite or NaN, the survivor's own box stays. x2 >= x1 and y2 >= y1 hold for all of
  *              them; rounding may make two equal.
  * cluster_score  What score it has in CrowdNmsSurvivors::scores. Of members, with merge vote, too:
  *              none      the survivor's own
@@ -134,9 +149,10 @@
  *              sum       sum(score)
  *              Where that is NaN, infinite scores of either sign, its own score stays.
  * Order        Survivors stay in the order of their own scores, whatever these become.
- * Arithmetic   Sums are in double, from 0 on, one addition after the other in the order of the members' indices; w * x is
- *              a product of doubles, and exact. A quotient is rounded once to double, and what is written once more to
- *              float, all to nearest. min and max are those of Overlap, in the order of indices, the earlier one as a.
+ * Arithmetic   Sums are in double, from 0 on, one addition after the other in the order of the members' indices; w * x
+ *              is a product of doubles, and exact. A quotient is rounded once to double, and what is written once more
+ *              to float, all to nearest. min and max are those of Overlap, in the order of indices, the earlier one as
+ *              a.
  *
  * ## Output
  *
@@ -202,7 +218,9 @@ typedef enum {
   CROWD_NMS_SOFT_LINEAR,
   CROWD_NMS_SOFT_GAUSSIAN,
   CROWD_NMS_MATRIX_LINEAR,
-  CROWD_NMS_MATRIX_GAUSSIAN
+  CROWD_NMS_MATRIX_GAUSSIAN,
+  CROWD_NMS_NMW,
+  CROWD_NMS_WBF
 } CrowdNmsMethod;
 
 /** The denominator of the overlap ratio. `hi` is the better-ranked box of the pair, `lo` the worse-ranked one. */
@@ -258,11 +276,13 @@ typedef enum {
 /** What a method reads of CrowdNmsParams beside method and overlap_threshold, as bits of CrowdNmsMethodInfo::reads. It
  *  ignores the rest. */
 typedef enum {
-  CROWD_NMS_READS_RULE = 1,  /**< metric, comparator, pixel_offset, class_agnostic, score_threshold, rule, settings of
-                                  classes and limits of size; classes, too */
-  CROWD_NMS_READS_D_MAX = 2, /**< paper_d_max and paper_k */
-  CROWD_NMS_READS_MERGE = 4, /**< merge, cluster_score and min_members */
-  CROWD_NMS_READS_SIGMA = 8  /**< sigma */
+  CROWD_NMS_READS_RULE = 1,    /**< metric, comparator, pixel_offset, class_agnostic, score_threshold, settings of
+                                    classes and limits of size; classes, too */
+  CROWD_NMS_READS_D_MAX = 2,   /**< paper_d_max and paper_k */
+  CROWD_NMS_READS_MERGE = 4,   /**< merge, cluster_score and min_members */
+  CROWD_NMS_READS_SIGMA = 8,   /**< sigma */
+  CROWD_NMS_READS_MODELS = 16, /**< models */
+  CROWD_NMS_READS_PAIRS = 32   /**< rule, and what that reads */
 } CrowdNmsReads;
 
 /** A row of the table of methods. Later versions may append members. */
@@ -273,6 +293,7 @@ typedef struct {
                                 CROWD_NMS_UNSUPPORTED. Whether there is a GPU, crowd_nms_cuda_probe() says */
   uint32_t reads;          /**< CrowdNmsReads, or-ed */
   uint32_t changes_scores; /**< 1: survivors have new scores, else 0 */
+  uint32_t changes_boxes;  /**< 1: survivors have new boxes, else 0. Merging comes on top of these two */
 } CrowdNmsMethodInfo;
 
 /** A row of the table of metrics. Later versions may append members. */
@@ -362,7 +383,9 @@ typedef struct {
   uint32_t min_members;          /**< 0 (default), 1: all survivors; else what has fewer members is dropped */
   float sigma;                   /**< of Gaussian soft methods, above 0 and finite, default 0.5. In soft-gaussian a larger
                                       one lowers scores less, in matrix-gaussian more; there 2 is usual */
-  uint32_t reserved[8];          /**< 0 */
+  uint32_t models;               /**< method wbf only: how many detectors the candidates of a frame are of, default 1,
+                                      and as much as 0 */
+  uint32_t reserved[7];          /**< 0 */
 } CrowdNmsParams;
 
 /** Most values of a candidate's feature. */
@@ -414,7 +437,8 @@ typedef struct {
   uint32_t *members;       /**< NULL, or [frames * max_survivors]: how many candidates the survivor at the same place
                                 represents, itself included */
   uint32_t *representatives; /**< NULL, or [frames * capacity]: for candidate i of frame f, at f * capacity + i, the
-                                index of the best-ranked survivor that overlaps it; itself if it survives;
+                                index of the best-ranked survivor that overlaps it (nmw and wbf: see there);
+                                itself if it survives;
                                 CROWD_NMS_NONE or CROWD_NMS_REJECTED if no survivor does. A representative may be a
                                 clipped survivor. Entries past the frame's count are left as they were */
   CrowdNmsReport *reports; /**< [frames] */
@@ -422,7 +446,7 @@ typedef struct {
   uint32_t flags;          /**< 0 */
   CrowdNmsBox *boxes;      /**< NULL, or [frames * max_survivors]: the box of the survivor at the same place, see
                                 "Merging". The CPU backend only, as scores: CROWD_NMS_UNSUPPORTED */
-  float *scores;           /**< NULL, or [frames * max_survivors]: its score, which soft methods have lowered */
+  float *scores;           /**< NULL, or [frames * max_survivors]: its score, which soft methods and wbf change */
   void *reserved[4];       /**< NULL */
 } CrowdNmsSurvivors;
 
@@ -441,9 +465,9 @@ CROWD_NMS_API const char *crowd_nms_last_error(void);
 
 /**
  * Bytes of scratch memory for a call with these arguments; pure arithmetic, never touches a device. 0 for arguments
- * that are illegal or unsupported. Greedy and map-reduce: at most 64 bytes a candidate plus a constant (frames add a
- * constant each); paper on CUDA adds the D_max x D_max matrix. The workspace needs no initialisation and keeps nothing
- * between calls.
+ * that are illegal or unsupported. At most 64 bytes a candidate plus a constant (frames add a constant each); wbf at
+ * most 96; paper on CUDA adds the D_max x D_max matrix. The workspace needs no initialisation and keeps nothing between
+ * calls.
  */
 CROWD_NMS_API size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
 CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
@@ -454,7 +478,9 @@ CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params
  * search for slow ones found none of 16 384 that take above 60 ms, nor of 100 000 above 0.7 s, on one core with AVX2.
  * Other metrics, and an IoU near 0 or 1, do not bound what a box can overlap, and cost up to all pairs, 8 in some 3 ns.
  * A rule that spares candidates that overlap has to be asked for each such pair, which may be all pairs: 10 ns each, and
- * a feature's values. Soft methods ask all pairs that overlap, matrix ones twice: up to 50 ns each. Merging adds O(n); vote looks at all candidates that meet a survivor once more, one in some 3 ns.
+ * a feature's values. Soft methods ask all pairs that overlap, matrix ones twice: up to 50 ns each. Merging adds O(n);
+ * vote and nmw look at all candidates that meet a survivor once more, one in some 3 ns; wbf looks at all clusters for
+ * each candidate, one in as much.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
                                            const CrowdNmsSurvivors *survivors, void *workspace,

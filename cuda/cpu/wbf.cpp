@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Weighted box fusion. Each candidate is compared with all clusters there are by then.
+
+#include <algorithm>
+
+#include "core/merges.hpp"
+#include "core/methods.hpp"
+#include "cpu/arrange.hpp"
+
+namespace crowd {
+
+using namespace cpu;
+
+namespace {
+
+class Fusion {
+ public:
+  explicit Fusion(const Job& job)
+      : job_(job),
+        fused_(reinterpret_cast<Fused*>(job.scratch.space.leaves)),
+        sums_(static_cast<BoxSum*>(job.own_workspace)),
+        weights_(reinterpret_cast<double*>(job.scratch.keys)),
+        scores_(reinterpret_cast<double*>(job.scratch.spare)),
+        members_(job.scratch.of) {
+    static_assert(sizeof(Fused) * width <= sizeof(Leaf) && alignof(Fused) <= alignof(Leaf));
+    static_assert(sizeof(BoxSum) == Wbf::own_bytes);
+  }
+
+  // Candidates come in rank order.
+  void take(std::uint32_t i) {
+    const std::uint32_t closest = closest_to(i);
+    const bool joins = closest < count_ && meets(closest, i);
+    const std::uint32_t cluster = joins ? closest : count_;
+    if (!joins)
+      found(i);
+    add(i, cluster);
+    if (joins)
+      fuse(cluster);
+    if (job_.representatives)
+      job_.representatives[i] = job_.scratch.survivors[cluster];
+  }
+
+  std::uint32_t clusters() const {
+    return count_;
+  }
+
+  CrowdNmsBox box(std::uint32_t cluster) const {
+    return fused_[cluster].box;
+  }
+
+  float score(std::uint32_t cluster) const {
+    const std::uint32_t models = std::max(job_.params.models, 1u);
+    const double mean = scores_[cluster] / members_[cluster];
+    const auto score = static_cast<float>(mean * std::min(models, members_[cluster]) / models);
+    return score == score ? score : job_.frame.scores[job_.scratch.survivors[cluster]];
+  }
+
+ private:
+  struct Fused {
+    CrowdNmsBox box;
+    std::int32_t label;
+  };
+
+  std::int32_t label_of(std::uint32_t i) const {
+    return job_.frame.classes ? job_.frame.classes[i] : 0;
+  }
+
+  bool meets(std::uint32_t cluster, std::uint32_t i) const {
+    return job_.rule.pair_test.counts(job_.scratch.survivors[cluster], i, fused_[cluster].box, job_.frame.boxes[i],
+                                      job_.frame.arrays);
+  }
+
+  // The number of clusters if there is none.
+  std::uint32_t closest_to(std::uint32_t i) const {
+    const CrowdNmsBox& box = job_.frame.boxes[i];
+    const std::int32_t label = label_of(i);
+    float largest = -1;
+    std::uint32_t closest = count_;
+    for (std::uint32_t cluster = 0; cluster < count_; ++cluster) {
+      if (fused_[cluster].label != label)
+        continue;
+      const float ratio = job_.rule.pair_test.ratio(fused_[cluster].box, box);
+      if (ratio > largest) {
+        largest = ratio;
+        closest = cluster;
+      }
+    }
+    return closest;
+  }
+
+  void found(std::uint32_t i) {
+    fused_[count_] = {job_.frame.boxes[i], label_of(i)};
+    sums_[count_] = {};
+    weights_[count_] = 0;
+    scores_[count_] = 0;
+    members_[count_] = 0;
+    job_.scratch.survivors[count_] = i;
+    ++count_;
+  }
+
+  void add(std::uint32_t i, std::uint32_t cluster) {
+    const float score = job_.frame.scores[i];
+    const double weight = merge_weight(score);
+    sums_[cluster].add(weight, job_.frame.boxes[i]);
+    weights_[cluster] += weight;
+    scores_[cluster] += score;
+    ++members_[cluster];
+  }
+
+  void fuse(std::uint32_t cluster) {
+    if (can_divide(weights_[cluster]))
+      fused_[cluster].box = sums_[cluster].over(weights_[cluster]);
+  }
+
+  const Job& job_;
+  Fused* const fused_;
+  BoxSum* const sums_;
+  double* const weights_;
+  double* const scores_;
+  std::uint32_t* const members_;
+  std::uint32_t count_ = 0;
+};
+
+}  // namespace
+
+Outcome Wbf::on_cpu(const Job& job) {
+  Outcome outcome;
+  const Task task = arrange(job, job.representatives, Order::place, outcome);
+  Fusion fusion(job);
+  for (std::uint32_t r = 0; r < task.count; ++r)
+    fusion.take(task.index[task.by_rank ? task.by_rank[r] : r]);
+  outcome.survivors = fusion.clusters();
+  outcome.merged = true;
+  for (std::uint32_t cluster = 0; cluster < std::min(outcome.survivors, job.out.room); ++cluster) {
+    if (job.out.boxes)
+      job.out.boxes[cluster] = fusion.box(cluster);
+    if (job.out.scores)
+      job.out.scores[cluster] = fusion.score(cluster);
+  }
+  return outcome;
+}
+
+}  // namespace crowd

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The methods of crowd/nms.h that merge in a way of their own, with answers worked out by hand.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <vector>
+
+#include "cases.hpp"
+
+namespace crowd::test {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr float inf = std::numeric_limits<float>::infinity();
+
+MATCHER_P2(Spans, x1, x2, "") {
+  const CrowdNmsBox& box = arg;
+  return box.x1 == x1 && box.y1 == 0 && box.x2 == x2 && box.y2 == 8;
+}
+
+CrowdNmsParams with(CrowdNmsMethod method, double threshold) {
+  CrowdNmsParams params = default_params();
+  params.method = method;
+  params.overlap_threshold = threshold;
+  return params;
+}
+
+Result run(const CrowdNmsParams& params, const Boxes& set) {
+  Result result = run_cpu(params, Batch::of(set), {.max_survivors = set.size(), .boxes = true, .scores = true});
+  EXPECT_EQ(result.status, CROWD_NMS_OK) << crowd_nms_last_error();
+  const std::uint32_t found = result.reports[0].survivors;
+  result.survivors.resize(found);
+  result.members.resize(found);
+  result.boxes.resize(found);
+  result.scores.resize(found);
+  return result;
+}
+
+struct Candidate {
+  float x1, x2, score;
+};
+
+// Side by side, between 0 and 8 in y.
+Boxes row(std::initializer_list<Candidate> candidates) {
+  Boxes set;
+  for (const Candidate& c : candidates)
+    set.add({c.x1, 0, c.x2, 8}, c.score, 3);
+  return set;
+}
+
+TEST(Nmw, gives_a_candidate_to_the_survivor_that_is_closest) {
+  // The last has 16 / 40 in common with the best, and 24 / 32 with the second.
+  const Boxes set = row({{0, 28, 1}, {16, 44, 0.5f}, {12, 40, 0.25f}});
+  const Result result = run(with(CROWD_NMS_NMW, 0.35), set);
+  EXPECT_THAT(result.survivors, ElementsAre(0, 1));
+  EXPECT_THAT(result.members, ElementsAre(1, 2));
+  EXPECT_THAT(result.representatives, ElementsAre(0, 1, 1));
+  constexpr double weight = 0.25 * 0.75;
+  EXPECT_THAT(result.boxes, ElementsAre(Spans(0, 28), Spans(float((0.5 * 16 + weight * 12) / (0.5 + weight)),
+                                                            float((0.5 * 44 + weight * 40) / (0.5 + weight)))));
+  EXPECT_THAT(result.scores, ElementsAre(1, 0.5f));
+  EXPECT_THAT(run(with(CROWD_NMS_GREEDY, 0.35), set).representatives, ElementsAre(0, 1, 0));
+}
+
+TEST(Nmw, takes_the_best_ranked_of_equally_close_ones) {
+  const Result result = run(with(CROWD_NMS_NMW, 0.3), row({{0, 24, 0.5f}, {24, 48, 0.75f}, {12, 36, 0.25f}}));
+  EXPECT_THAT(result.survivors, ElementsAre(1, 0));
+  EXPECT_THAT(result.representatives, ElementsAre(0, 1, 1));
+}
+
+TEST(Nmw, leaves_candidates_to_better_ranked_survivors) {
+  // The third is closest to the last, which ranks below it.
+  const Result result = run(with(CROWD_NMS_NMW, 0.35), row({{0, 28, 1}, {12, 40, 0.5f}, {16, 44, 0.25f}}));
+  EXPECT_THAT(result.survivors, ElementsAre(0, 2));
+  EXPECT_THAT(result.representatives, ElementsAre(0, 0, 2));
+}
+
+TEST(Nmw, without_weights_or_with_infinite_ones_leaves_the_box) {
+  for (const float score : {0.0f, -1.0f, inf, -inf})
+    EXPECT_THAT(run(with(CROWD_NMS_NMW, 0.3), row({{0, 24, score}, {4, 28, score}})).boxes, ElementsAre(Spans(0, 24)));
+}
+
+TEST(Nmw, writes_boxes_where_nothing_else_is_asked_for) {
+  const Boxes set = row({{0, 28, 1}, {16, 44, 0.5f}, {12, 40, 0.25f}});
+  const CrowdNmsParams params = with(CROWD_NMS_NMW, 0.35);
+  const Result result =
+      run_cpu(params, Batch::of(set), {.max_survivors = 2, .members = false, .representatives = false, .boxes = true});
+  EXPECT_EQ(result.boxes[1].x1, run(params, set).boxes[1].x1);
+}
+
+TEST(Wbf, moves_the_box_that_candidates_are_compared_with) {
+  // 20 from 8 is 16 / 40, but from the fused (0 + 8) / 2 = 4 it is 12 / 44; from 16 it is 24 / 32.
+  const Boxes set = row({{0, 28, 0.5f}, {8, 36, 0.5f}, {16, 44, 0.25f}, {20, 48, 0.125f}});
+  const Result result = run(with(CROWD_NMS_WBF, 0.38), set);
+  EXPECT_THAT(result.survivors, ElementsAre(0, 3));
+  EXPECT_THAT(result.representatives, ElementsAre(0, 0, 0, 3)) << "the third has 12 from the fused box, 16 / 40";
+  EXPECT_THAT(result.members, ElementsAre(3, 1));
+  // (0.5 * 0 + 0.5 * 8 + 0.25 * 16) / 1.25
+  EXPECT_THAT(result.boxes, ElementsAre(Spans(float(8 / 1.25), float(43 / 1.25)), Spans(20, 48)));
+  EXPECT_THAT(run(with(CROWD_NMS_GREEDY, 0.38), set).survivors, ElementsAre(0, 2));
+}
+
+TEST(Wbf, joins_the_closest_cluster_and_of_equal_ones_the_first) {
+  EXPECT_THAT(run(with(CROWD_NMS_WBF, 0.35), row({{0, 28, 1}, {16, 44, 0.5f}, {12, 40, 0.25f}})).representatives,
+              ElementsAre(0, 1, 1));
+  EXPECT_THAT(run(with(CROWD_NMS_WBF, 0.3), row({{0, 24, 0.5f}, {24, 48, 0.75f}, {12, 36, 0.25f}})).representatives,
+              ElementsAre(0, 1, 1));
+}
+
+TEST(Wbf, scores_by_the_mean_and_the_models_that_agree) {
+  const Boxes set = row({{0, 24, 0.75f}, {0, 24, 0.25f}, {40, 64, 0.5f}});
+  CrowdNmsParams params = with(CROWD_NMS_WBF, 0.5);
+  EXPECT_THAT(run(params, set).scores, ElementsAre(0.5f, 0.5f));
+  params.models = 0;
+  EXPECT_THAT(run(params, set).scores, ElementsAre(0.5f, 0.5f));
+  params.models = 2;
+  EXPECT_THAT(run(params, set).scores, ElementsAre(0.5f, 0.25f));
+  params.models = 4;
+  EXPECT_THAT(run(params, set).scores, ElementsAre(0.25f, 0.125f)) << "in the order of the founders";
+}
+
+TEST(Wbf, adds_up_in_the_order_of_joining) {
+  const Boxes set = row({{0, 24, -0x1p60f}, {0, 24, 1}, {0, 24, 0x1p60f}});
+  EXPECT_THAT(run(with(CROWD_NMS_WBF, 0.5), set).scores, ElementsAre(0)) << "2^60 + 1, less 2^60";
+}
+
+TEST(Wbf, keeps_to_classes) {
+  Boxes set = row({{0, 24, 0.75f}, {0, 24, 0.25f}});
+  set.classes[1] = 4;
+  CrowdNmsParams params = with(CROWD_NMS_WBF, 0.5);
+  EXPECT_THAT(run(params, set).survivors, ElementsAre(0, 1));
+  params.class_agnostic = 1;
+  EXPECT_THAT(run(params, set).survivors, ElementsAre(0));
+}
+
+TEST(Wbf, without_weights_or_with_infinite_ones_leaves_the_box) {
+  for (const float score : {0.0f, -1.0f, inf, -inf})
+    EXPECT_THAT(run(with(CROWD_NMS_WBF, 0.3), row({{0, 24, score}, {4, 28, score}})).boxes, ElementsAre(Spans(0, 24)));
+  const Boxes set = row({{0, 24, inf}, {4, 28, -inf}});
+  EXPECT_THAT(run(with(CROWD_NMS_WBF, 0.3), set).scores, ElementsAre(inf)) << "no number: the founder's own";
+}
+
+TEST(Wbf, takes_at_most_96_bytes_of_workspace_a_candidate) {
+  const CrowdNmsParams params = with(CROWD_NMS_WBF, 0.5);
+  for (const std::uint32_t n : {0u, 1u, 100u, 4096u, 100000u, 0x7fffffffu})
+    EXPECT_LE(crowd_nms_cpu_workspace_bytes(&params, 1, n), std::size_t{96} * n + 8192) << n;
+}
+
+}  // namespace
+}  // namespace crowd::test
