@@ -50,4 +50,9 @@ CROWD_HD inline float confidence_of(float score, Calibration calibration) {
   return static_cast<float>(1 / (1 + exp_of(exponent < -max ? -max : exponent > max ? max : exponent)));
 }
 
+/** What takes the place of a number that may be a confidence: one stays one, however many scores were added up. */
+CROWD_HD inline double in_place_of(double before, double after) {
+  return before <= 1 && after > 1 ? 1 : after;
+}
+
 }  // namespace crowd

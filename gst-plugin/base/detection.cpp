@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "base/confidence.hpp"
+
 namespace crowd::meta {
 
 namespace {
@@ -21,17 +23,6 @@ GQuark score_field_of(const GstStructure* structure, double& score) {
 std::optional<double> score_of(const GstStructure* structure) {
   double score;
   return score_field_of(structure, score) ? std::optional(score) : std::nullopt;
-}
-
-GstStructure* find_detection(const GstVideoRegionOfInterestMeta& roi) {
-  if (GstStructure* detection = find_param(roi, quarks().detection))
-    return detection;
-  for (const GList* link = roi.params; link; link = link->next) {
-    auto* structure = static_cast<GstStructure*>(link->data);
-    if (gst_structure_get_name_id(structure) != quarks().nms && score_of(structure))
-      return structure;
-  }
-  return nullptr;
 }
 
 std::optional<int> label_id_of(const GstStructure* structure) {
@@ -99,6 +90,17 @@ bool get_number(const GstStructure* structure, GQuark field, double& number) {
   return true;
 }
 
+GstStructure* find_detection(const GstVideoRegionOfInterestMeta& roi) {
+  if (GstStructure* detection = find_param(roi, quarks().detection))
+    return detection;
+  for (const GList* link = roi.params; link; link = link->next) {
+    auto* structure = static_cast<GstStructure*>(link->data);
+    if (gst_structure_get_name_id(structure) != quarks().nms && score_of(structure))
+      return structure;
+  }
+  return nullptr;
+}
+
 std::optional<RegionDetection> read_detection(const GstVideoRegionOfInterestMeta& roi) {
   const GstStructure* structure = find_detection(roi);
   if (!structure)
@@ -110,12 +112,13 @@ void write_score(GstVideoRegionOfInterestMeta& roi, double score) {
   GstStructure* structure = find_detection(roi);
   double before;
   const GQuark field = structure ? score_field_of(structure, before) : 0;
-  if (!field)
-    return;
-  if (gst_structure_id_has_field_typed(structure, field, G_TYPE_FLOAT))
-    gst_structure_id_set(structure, field, G_TYPE_FLOAT, score, nullptr);
-  else
-    gst_structure_id_set(structure, field, G_TYPE_DOUBLE, score, nullptr);
+  if (field && float(before) != float(score))
+    write_number(structure, field, in_place_of(before, score));
+}
+
+void write_number(GstStructure* structure, GQuark field, double number) {
+  const GType type = gst_structure_id_has_field_typed(structure, field, G_TYPE_FLOAT) ? G_TYPE_FLOAT : G_TYPE_DOUBLE;
+  gst_structure_id_set(structure, field, type, number, nullptr);
 }
 
 }  // namespace crowd::meta

@@ -44,8 +44,13 @@ struct RegionDetection {
 /// for an encoder, are none.
 std::optional<RegionDetection> read_detection(const GstVideoRegionOfInterestMeta& roi);
 
-/// Writes what read_detection() reads as the score of a region that is a detection, where it has one; as a float or a
-/// double if it is one, else as a double.
+/// The structure that makes a region a detection, or null.
+GstStructure* find_detection(const GstVideoRegionOfInterestMeta& roi);
+
+/// Writes a field that get_number() reads, as a float if it is one, else as a double.
+void write_number(GstStructure* structure, GQuark field, double number);
+
+/// Writes what read_detection() reads as the score of a region that is a detection, where it has another one.
 void write_score(GstVideoRegionOfInterestMeta& roi, double score);
 
 /// The first structure of that name, or null.

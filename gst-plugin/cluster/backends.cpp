@@ -62,6 +62,7 @@ bool Backends::make_room(std::size_t places) {
   try {
     survivors_.resize(size);
     members_.resize(size);
+    boxes_.resize(size);
     scores_.resize(size);
     representatives_.resize(size);
     places_.resize(size);
@@ -78,10 +79,17 @@ Backends::Shape Backends::shape_of(const Config& config) const {
       .backend = config.backend,
       .capacity = config.capacity,
       .cuda = (method.backends & 1u << CROWD_NMS_BACKEND_CUDA) != 0,
+      .merges = merges(config.params),
       .d_max = d_max,
       .paper_d_max = d_max ? config.params.paper_d_max : 0,
       .paper_k = d_max ? config.params.paper_k : 0,
   };
+}
+
+bool Backends::merges(const CrowdNmsParams& params) const {
+  return library_.method_info(params.method)->reads & CROWD_NMS_READS_MERGE &&
+         (params.merge != CROWD_NMS_MERGE_NONE || params.cluster_score != CROWD_NMS_CLUSTER_SCORE_NONE ||
+          params.min_members > 1);
 }
 
 CrowdNmsStatus Backends::prepare(const Config& config) {
@@ -133,6 +141,8 @@ void Backends::fill_verdict(const Call& call, std::size_t frame, std::size_t n, 
   const std::size_t found = result.report.survivors - result.report.clipped;
   const std::size_t first = frame * call.output.max_survivors, begin = frame * call.input.capacity;
   result.verdict = {.survivors = {survivors_.data() + first, found}, .members = {members_.data() + first, found}};
+  if (call.output.boxes)
+    result.verdict.boxes = {boxes_.data() + first, found};
   if (call.output.scores)
     result.verdict.scores = {scores_.data() + first, found};
   if (!call.output.representatives)
@@ -147,6 +157,8 @@ CrowdNmsSurvivors Backends::output_of(const Config& config, const CrowdNmsCandid
                                       std::uint32_t max_survivors, bool with_representatives, CrowdNmsReport* reports) {
   if (with_representatives)
     std::fill_n(representatives_.begin(), std::size_t{input.frames} * input.capacity, CROWD_NMS_REJECTED);
+  const CrowdNmsMethodInfo& method = *library_.method_info(config.params.method);
+  const bool merging = merges(config.params);
   return {
       .survivors = survivors_.data(),
       .members = members_.data(),
@@ -154,8 +166,8 @@ CrowdNmsSurvivors Backends::output_of(const Config& config, const CrowdNmsCandid
       .reports = reports,
       .max_survivors = std::min(max_survivors, input.capacity),
       .flags = 0,
-      .boxes = nullptr,
-      .scores = library_.method_info(config.params.method)->changes_scores ? scores_.data() : nullptr,
+      .boxes = merging || method.changes_boxes ? boxes_.data() : nullptr,
+      .scores = merging || method.changes_scores ? scores_.data() : nullptr,
       .reserved = {},
   };
 }

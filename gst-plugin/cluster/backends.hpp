@@ -91,6 +91,7 @@ class Backends {
     BackendChoice backend;
     std::uint32_t capacity;
     bool cuda;  ///< it has the method
+    bool merges;
     bool d_max;
     std::uint32_t paper_d_max;
     std::uint32_t paper_k;
@@ -119,6 +120,7 @@ class Backends {
   Sessions no_sessions(std::uint32_t frames, std::uint32_t capacity) const;
   void free_on_gpu(Session& session);
   bool make_room(std::size_t places);
+  bool merges(const CrowdNmsParams& params) const;
   CrowdNmsStatus prepare_batch(const Config& config, const CandidateBatch& batch, GpuOutcome& gpu);
   CrowdNmsSurvivors output_of(const Config& config, const CrowdNmsCandidates& input, std::uint32_t max_survivors,
                               bool with_representatives, CrowdNmsReport* reports);
@@ -137,6 +139,7 @@ class Backends {
   std::vector<CrowdNmsReport> reports_;
   std::vector<std::uint32_t> survivors_;
   std::vector<std::uint32_t> members_;
+  std::vector<CrowdNmsBox> boxes_;
   std::vector<float> scores_;
   std::vector<std::uint32_t> representatives_;
   std::vector<std::int32_t> places_;

@@ -37,7 +37,7 @@ FrameReport HostNms::cluster(GstBuffer* buffer, Frame& frame) {
   Backends::Result& result = frame.result.emplace();
   if (backends_.run(frame.config, candidates, room_for_survivors(frame), with_representatives, result) != CROWD_NMS_OK)
     return {Outcome::failed, backends_.problem()};
-  if (!metadata_.write(buffer, frame, new_scores_.of(candidates, result.verdict), result.verdict))
+  if (!metadata_.write(buffer, frame, survivor_values_.of(candidates, result.verdict), result.verdict))
     return {Outcome::no_memory, {}};
   return {};
 }
@@ -108,7 +108,7 @@ FrameReport HostNms::write_batched(BatchItem& item) {
   bool written = true;
   if (frame.source->adapter->read(item.buffer, frame.size, frame.config.capacity, candidates, problem)) {
     candidates.info.clip = frame.settings.clip;
-    written = item.metadata->write(item.buffer, frame, new_scores_.of(candidates, verdict), verdict);
+    written = item.metadata->write(item.buffer, frame, survivor_values_.of(candidates, verdict), verdict);
   } else {
     item.report = {Outcome::broken, problem};
     item.frame.result.reset();

@@ -13,7 +13,7 @@
 #include "cluster/clusterer.hpp"
 #include "cluster/frame.hpp"
 #include "cluster/metadata.hpp"
-#include "cluster/newscores.hpp"
+#include "cluster/survivorvalues.hpp"
 #include "meta/batch.hpp"
 
 namespace crowd {
@@ -67,7 +67,7 @@ class HostNms final : public Clusterer {
   Backends backends_;
   CandidateBatch batch_;
   std::vector<Backends::Result> results_;
-  NewScores new_scores_;
+  SurvivorValues survivor_values_;
 };
 
 }  // namespace crowd

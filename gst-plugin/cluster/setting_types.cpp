@@ -20,6 +20,13 @@ constexpr GEnumValue comparator_values[] = {
     {CROWD_NMS_GREATER_EQUAL, "overlap >= iou-threshold suppresses", "greater-equal"},
     {0, nullptr, nullptr}};
 
+constexpr GEnumValue cluster_score_values[] = {
+    {CROWD_NMS_CLUSTER_SCORE_NONE, "the survivor's own score", "none"},
+    {CROWD_NMS_CLUSTER_SCORE_MAX, "the largest score of the candidates that it represents", "max"},
+    {CROWD_NMS_CLUSTER_SCORE_MEAN, "the mean of their scores", "mean"},
+    {CROWD_NMS_CLUSTER_SCORE_SUM, "the sum of their scores", "sum"},
+    {0, nullptr, nullptr}};
+
 constexpr GEnumValue backend_values[] = {
     {int(BackendChoice::automatic), "the GPU for frames of 500 candidates or more where there is one, else the CPU",
      "auto"},
@@ -76,6 +83,16 @@ GType metric_type() {
 
 GType comparator_type() {
   static const GType type = register_enum("GstCrowdNmsComparator", comparator_values);
+  return type;
+}
+
+GType merge_type() {
+  static const GType type = register_table("GstCrowdNmsMerge", crowd_nms_merge_info);
+  return type;
+}
+
+GType cluster_score_type() {
+  static const GType type = register_enum("GstCrowdNmsClusterScore", cluster_score_values);
   return type;
 }
 

@@ -11,6 +11,8 @@ namespace crowd {
 GType method_type();
 GType metric_type();
 GType comparator_type();
+GType merge_type();
+GType cluster_score_type();
 GType backend_type();
 GType mode_type();
 GType source_type();  ///< the ids of the rows of metadata that can be read

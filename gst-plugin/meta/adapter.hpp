@@ -81,8 +81,10 @@ enum Place : std::int32_t {
 struct Verdict {
   std::span<const std::uint32_t> survivors;  ///< indices of candidates in rank order
   std::span<const std::uint32_t> members;    ///< of each survivor, itself included
-  std::span<const float> scores{};  ///< of each survivor, where the method changed them; else empty. The candidates'
-                                    ///< are the new ones by the time adapters get them
+  /// Of each survivor, where they are not its own; else empty. By the time adapters get them, those of the candidates
+  /// are the new ones.
+  std::span<const CrowdNmsBox> boxes{};
+  std::span<const float> scores{};
   std::span<const std::uint32_t> representatives{};  ///< of each candidate; empty unless it was asked for
   std::span<const std::int32_t> places{};  ///< of each candidate: its index in `survivors`, or a Place; empty likewise
 };

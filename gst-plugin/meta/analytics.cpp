@@ -37,6 +37,10 @@ bool is_no_name(GQuark name) {
   return name == 0 || name == object || name == empty;
 }
 
+bool is_same(const CrowdNmsBox& a, const CrowdNmsBox& b) {
+  return a.x1 == b.x1 && a.y1 == b.y1 && a.x2 == b.x2 && a.y2 == b.y2;
+}
+
 class AnalyticsAdapter final : public Adapter {
  public:
   bool probe(GstBuffer* buffer) const override;
@@ -60,6 +64,7 @@ class AnalyticsAdapter final : public Adapter {
   void find(GstBuffer* buffer);
   void read_object(guint id);
   void keep(GstBuffer* buffer, const std::vector<bool>& kept, ObjectIds& ids, std::span<const ObjectEdit> edits = {});
+  ObjectEdit own_values(std::uint32_t candidate) const;
   std::vector<ObjectEdit> edits_of(const Candidates& candidates, const Verdict& verdict) const;
   void relate(GstAnalyticsRelationMeta* meta, const Verdict& verdict) const;
   RelationObjects objects_;
@@ -152,12 +157,28 @@ void AnalyticsAdapter::relate(GstAnalyticsRelationMeta* meta, const Verdict& ver
   }
 }
 
+ObjectEdit AnalyticsAdapter::own_values(std::uint32_t candidate) const {
+  const GstAnalyticsODMtd mtd = {objects_.ids()[candidate], meta_};
+  ObjectEdit own = {mtd.id, 0, 0, 0, 0, 0};
+  gst_analytics_od_mtd_get_location(&mtd, &own.x, &own.y, &own.width, &own.height, &own.confidence);
+  return own;
+}
+
 std::vector<ObjectEdit> AnalyticsAdapter::edits_of(const Candidates& candidates, const Verdict& verdict) const {
   std::vector<ObjectEdit> edits;
-  if (verdict.scores.empty())
-    return edits;
-  for (const std::uint32_t i : verdict.survivors)
-    edits.push_back({objects_.ids()[i], candidates.scores[i]});
+  const Placer placer(candidates.info, candidates.info.frame);
+  for (const std::uint32_t i : verdict.survivors) {
+    const bool moves = !verdict.boxes.empty() && !is_same(candidates.boxes[i], boxes_[i]);
+    if (!moves && (verdict.scores.empty() || candidates.scores[i] == scores_[i]))
+      continue;
+    ObjectEdit edit = own_values(i);
+    edit.confidence = float(in_place_of(edit.confidence, candidates.scores[i]));
+    if (moves) {
+      const auto [x, y, width, height] = placer.whole_rectangle(placer.edges(candidates.boxes[i]));
+      edit = {edit.id, x, y, width, height, edit.confidence};
+    }
+    edits.push_back(edit);
+  }
   std::ranges::sort(edits, {}, &ObjectEdit::id);
   return edits;
 }

@@ -109,8 +109,8 @@ bool PairedRegions::stays(GstMeta* meta, Following& following) const {
     return true;
   following.left++;
   const auto scores = following.candidates.scores;
-  if (cluster.kept && !following.verdict.scores.empty())
-    write_score(*roi, scores[candidate]);
+  if (cluster.kept)
+    write_values(*roi, following.candidates, candidate, following.verdict);
   mark(roi, cluster, candidate < scores.size() ? scores[candidate] : 0.0f);
   roi->id = id_of(candidate, following.ids);
   return true;

@@ -15,6 +15,24 @@ namespace {
 
 constexpr double normalised_limit = 1.0 + 1e-6;
 
+std::array<GQuark, 4> edge_fields() {
+  const RegionQuarks& q = quarks();
+  return {q.x_min, q.y_min, q.x_max, q.y_max};
+}
+
+bool get_edges(const GstStructure* detection, Edges& edges) {
+  const auto fields = edge_fields();
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (!get_number(detection, fields[i], edges[i]))
+      return false;
+  }
+  return true;
+}
+
+Edges in_pixels(const Edges& edges, FrameSize size) {
+  return {edges[0] * size.width, edges[1] * size.height, edges[2] * size.width, edges[3] * size.height};
+}
+
 // How far the edges, clipped to the frame, are from the region's own rectangle.
 double distance(const Edges& edges, const GstVideoRegionOfInterestMeta* roi, FrameSize size) {
   const Edges own = {double(roi->x), double(roi->y), double(roi->x) + roi->w, double(roi->y) + roi->h};
@@ -40,18 +58,50 @@ CrowdNmsBox rectangle_of(const GstVideoRegionOfInterestMeta& roi) {
 
 std::optional<CrowdNmsBox> exact_box(const GstVideoRegionOfInterestMeta& roi, const GstStructure* detection,
                                      FrameSize size) {
-  const RegionQuarks& q = quarks();
   Edges edges;
-  if (!get_number(detection, q.x_min, edges[0]) || !get_number(detection, q.y_min, edges[1]) ||
-      !get_number(detection, q.x_max, edges[2]) || !get_number(detection, q.y_max, edges[3]))
+  if (!get_edges(detection, edges))
     return std::nullopt;
-  const Edges scaled = {edges[0] * size.width, edges[1] * size.height, edges[2] * size.width, edges[3] * size.height};
+  const Edges scaled = in_pixels(edges, size);
   const bool normalised = is_normalised(edges, scaled, &roi, size);
   if (normalised && !size.known())
     return std::nullopt;
   if (normalised)
     edges = scaled;
   return CrowdNmsBox{float(edges[0]), float(edges[1]), float(edges[2]), float(edges[3])};
+}
+
+namespace {
+
+void write_box(GstVideoRegionOfInterestMeta& roi, const CrowdNmsBox& box, const BoxesInfo& info) {
+  GstStructure* detection = find_detection(roi);
+  const CrowdNmsBox own = exact_box(roi, detection, info.frame).value_or(rectangle_of(roi));
+  if (own.x1 == box.x1 && own.y1 == box.y1 && own.x2 == box.x2 && own.y2 == box.y2)
+    return;
+  const Placer placer(info, info.frame);
+  const Edges edges = placer.edges(box);
+  Edges before;
+  if (get_edges(detection, before)) {
+    const bool normalised = is_normalised(before, in_pixels(before, info.frame), &roi, info.frame);
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      const double extent = i % 2 ? info.frame.height : info.frame.width;
+      write_number(detection, edge_fields()[i], normalised && extent > 0 ? edges[i] / extent : edges[i]);
+    }
+  }
+  const PixelRectangle place = placer.rectangle(edges);
+  roi.x = place.x.start;
+  roi.y = place.y.start;
+  roi.w = place.x.length;
+  roi.h = place.y.length;
+}
+
+}  // namespace
+
+void write_values(GstVideoRegionOfInterestMeta& roi, const Candidates& candidates, std::uint32_t candidate,
+                  const Verdict& verdict) {
+  if (!verdict.boxes.empty())
+    write_box(roi, candidates.boxes[candidate], candidates.info);
+  if (!verdict.scores.empty())
+    write_score(roi, candidates.scores[candidate]);
 }
 
 }  // namespace crowd::meta

@@ -19,4 +19,9 @@ CrowdNmsBox rectangle_of(const GstVideoRegionOfInterestMeta& roi);
 std::optional<CrowdNmsBox> exact_box(const GstVideoRegionOfInterestMeta& roi, const GstStructure* detection,
                                      FrameSize size);
 
+/// Gives the region of a survivor the box and the score of that candidate, where the verdict has new ones that differ.
+/// A box is its rectangle, and x_min to y_max where it has them.
+void write_values(GstVideoRegionOfInterestMeta& roi, const Candidates& candidates, std::uint32_t candidate,
+                  const Verdict& verdict);
+
 }  // namespace crowd::meta

@@ -105,15 +105,14 @@ class Copier {
     const GstAnalyticsODMtd before = {edit.id, meta_};
     GstAnalyticsODMtd made = {};
     const GQuark type = gst_analytics_od_mtd_get_obj_type(&before);
-    gint x = 0, y = 0, w = 0, h = 0;
-    gfloat confidence = 0;
 #if CROWD_HAVE_TENSORS  // GStreamer 1.26
-    gfloat angle = 0;
+    gint x = 0, y = 0, w = 0, h = 0;
+    gfloat angle = 0, confidence = 0;
     gst_analytics_od_mtd_get_oriented_location(&before, &x, &y, &w, &h, &angle, &confidence);
-    gst_analytics_relation_meta_add_oriented_od_mtd(copy, type, x, y, w, h, angle, edit.confidence, &made);
+    gst_analytics_relation_meta_add_oriented_od_mtd(copy, type, edit.x, edit.y, edit.width, edit.height, angle,
+                                                    edit.confidence, &made);
 #else
-    gst_analytics_od_mtd_get_location(&before, &x, &y, &w, &h, &confidence);
-    gst_analytics_relation_meta_add_od_mtd(copy, type, x, y, w, h, edit.confidence, &made);
+    gst_analytics_relation_meta_add_od_mtd(copy, type, edit.x, edit.y, edit.width, edit.height, edit.confidence, &made);
 #endif
   }
 

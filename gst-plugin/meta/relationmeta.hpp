@@ -39,6 +39,7 @@ GstAnalyticsRelationMeta* relation_meta_with_room(GstBuffer* buffer, std::size_t
 /// What an object detection becomes.
 struct ObjectEdit {
   guint id;
+  gint x, y, width, height;
   float confidence;
 };
 

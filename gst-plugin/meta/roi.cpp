@@ -240,8 +240,8 @@ void RoiAdapter::rewrite(GstBuffer* buffer, const Candidates& candidates, const 
     left++;
     roi->id = id_of(candidate, ids);
     const bool judged = candidate < candidates.scores.size();
-    if (cluster.kept && !verdict.scores.empty())
-      write_score(*roi, candidates.scores[candidate]);
+    if (cluster.kept)
+      write_values(*roi, candidates, candidate, verdict);
     mark(roi, cluster, judged ? candidates.scores[candidate] : 0.0f);
     return true;
   });

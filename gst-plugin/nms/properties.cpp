@@ -35,8 +35,8 @@ void add_rule_properties(Table& table, const NmsSettings& defaults) {
           "method", "Method",
           "Which candidates are suppressed. map-reduce keeps a subset of greedy's survivors; paper ignores metric, "
           "comparator, pixel-offset, class-agnostic and score-threshold. The soft and matrix methods lower scores "
-          "instead: survivors are those left with score-threshold or more, and have the new scores. They run on the "
-          "CPU alone",
+          "instead: survivors are those left with score-threshold or more, and have the new scores. nmw and wbf merge "
+          "boxes. All of these run on the CPU alone",
           method_type(), params.method, controllable),
       [](auto& s) -> auto& { return s.params.method; });
   table.add(
@@ -77,6 +77,32 @@ void add_rule_properties(Table& table, const NmsSettings& defaults) {
                          std::numeric_limits<float>::min(), std::numeric_limits<float>::max(), params.sigma,
                          controllable),
       [](auto& s) -> auto& { return s.params.sigma; });
+}
+
+void add_merge_properties(Table& table, const NmsSettings& defaults) {
+  const CrowdNmsParams& params = defaults.params;
+  table.add(
+      g_param_spec_enum("merge", "Merge",
+                        "What box a survivor leaves with, made of the candidates that it represents. Of methods greedy "
+                        "and map-reduce, on the CPU alone, as the next two",
+                        merge_type(), params.merge, controllable),
+      [](auto& s) -> auto& { return s.params.merge; });
+  table.add(
+      g_param_spec_enum("cluster-score", "Cluster score", "What score it leaves with", cluster_score_type(),
+                        params.cluster_score, controllable),
+      [](auto& s) -> auto& { return s.params.cluster_score; });
+  table.add(
+      g_param_spec_uint("min-members", "Min members",
+                        "Candidates that a survivor has to represent, itself included; those with fewer are "
+                        "suppressed. 0, 1: all stay",
+                        0, G_MAXUINT, params.min_members, controllable),
+      [](auto& s) -> auto& { return s.params.min_members; });
+  table.add(
+      g_param_spec_uint("models", "Models",
+                        "Of method wbf: how many detectors the candidates of a frame come from. The score of a cluster "
+                        "that fewer of them found is lowered in proportion",
+                        1, G_MAXUINT, params.models, controllable),
+      [](auto& s) -> auto& { return s.params.models; });
 }
 
 void add_limit_properties(Table& table, const NmsSettings& defaults) {
@@ -143,6 +169,7 @@ const PropertyTable<NmsSettings>& nms_properties() {
     const NmsSettings defaults;
     Table rows;
     add_rule_properties(rows, defaults);
+    add_merge_properties(rows, defaults);
     add_limit_properties(rows, defaults);
     add_environment_properties(rows, defaults);
     return rows;

@@ -7,6 +7,7 @@
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <random>
@@ -19,6 +20,7 @@ using namespace crowd::test;
 
 struct Expected {
   std::vector<std::uint32_t> survivors;
+  std::vector<CrowdNmsBox> boxes;
   std::vector<float> scores;
 };
 
@@ -34,6 +36,7 @@ Expected expected_survivors(const CrowdNmsParams& params, const std::vector<Cand
     classes.push_back(c.class_id);
   }
   std::vector<std::uint32_t> survivors(n);
+  std::vector<CrowdNmsBox> out_boxes(n);
   std::vector<float> scores(n);
   CrowdNmsReport report;
   CrowdNmsCandidates in{};
@@ -42,13 +45,13 @@ Expected expected_survivors(const CrowdNmsParams& params, const std::vector<Cand
   in.classes = classes.data();
   in.frames = 1;
   in.capacity = n;
-  const CrowdNmsSurvivors out = {survivors.data(), nullptr, nullptr, &report, n, 0, nullptr, scores.data(), {}};
+  const CrowdNmsSurvivors out = {survivors.data(), nullptr,       nullptr, &report, n, 0,
+                                 out_boxes.data(), scores.data(), {}};
   const std::size_t bytes = (crowd_nms_cpu_workspace_bytes(&params, 1, n) + 63) / 64 * 64;
   const std::unique_ptr<void, decltype(&std::free)> workspace(std::aligned_alloc(64, bytes), &std::free);
   EXPECT_EQ(crowd_nms_cpu(&params, &in, &out, workspace.get(), bytes), CROWD_NMS_OK) << crowd_nms_last_error();
   survivors.resize(report.survivors);
-  scores.resize(report.survivors);
-  return {std::move(survivors), std::move(scores)};
+  return {std::move(survivors), std::move(out_boxes), std::move(scores)};
 }
 
 std::vector<Candidate> random_crowd(std::mt19937& random, unsigned n) {
@@ -108,18 +111,25 @@ TEST(crowdnms, agrees_with_the_library_on_random_frames) {
     params.class_agnostic = agnostic;
     params.score_threshold = 0;
     params.paper_d_max = 16384;
+    params.merge = CrowdNmsMerge(random() % 5);
+    params.cluster_score = CrowdNmsClusterScore(random() % 4);
+    params.min_members = random() % 3;
+    params.models = 1 + random() % 3;
     const std::vector<Candidate> crowd = random_crowd(random, n);
-    const auto [expected, scores] = expected_survivors(params, crowd);
+    const auto [expected, boxes, scores] = expected_survivors(params, crowd);
     NmsHarness nms(std::string("score-threshold=0 method=") + crowd_nms_method_info(method)->name);
-    g_object_set(nms.element(), "iou-threshold", threshold, "class-agnostic", agnostic, nullptr);
+    g_object_set(nms.element(), "iou-threshold", threshold, "class-agnostic", agnostic, "merge", params.merge,
+                 "cluster-score", params.cluster_score, "min-members", params.min_members, "models", params.models,
+                 nullptr);
     const auto out = nms.pass(crowd);
     const std::vector<Roi> found = rois(out.get());
     ASSERT_EQ(found.size(), expected.size()) << "seed " << seed << " round " << round << " n " << n;
     for (std::size_t i = 0; i < found.size(); i++) {
       const Candidate& c = crowd[expected[i]];
-      ASSERT_EQ(float(*found[i].x_min * 640), c.x1) << "seed " << seed << " round " << round << " rank " << i;
-      ASSERT_EQ(float(*found[i].y_max * 480), c.y2) << "seed " << seed << " round " << round << " rank " << i;
-      ASSERT_EQ(*found[i].confidence, scores[i]) << "seed " << seed << " round " << round << " rank " << i;
+      ASSERT_EQ(float(*found[i].x_min * 640), boxes[i].x1) << "seed " << seed << " round " << round << " rank " << i;
+      ASSERT_EQ(float(*found[i].y_max * 480), boxes[i].y2) << "seed " << seed << " round " << round << " rank " << i;
+      ASSERT_EQ(*found[i].confidence, std::clamp(scores[i], 0.0f, 1.0f))
+          << "seed " << seed << " round " << round << " rank " << i;
       ASSERT_EQ(*found[i].label_id, c.class_id) << "seed " << seed << " round " << round << " rank " << i;
     }
   }
