@@ -16,6 +16,7 @@ enum class Order { place, kind };
 /// rules under which disjoint boxes overlap, in rank order; others in a tree, by place with a limit of steps.
 /// `representatives`, if any, become CROWD_NMS_REJECTED. The task refers to the job.
 Task arrange(const Job& job, std::uint32_t* representatives, Order order, Outcome& outcome);
+Task arrange(const Job&&, std::uint32_t*, Order, Outcome&) = delete;
 
 /// What `run` gives of a task, a Pass or its like with `whole`, in the first order that it ends in.
 template <typename Run>

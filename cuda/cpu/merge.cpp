@@ -81,7 +81,10 @@ bool needs_representatives(const CrowdNmsParams& params, const CrowdNmsSurvivors
 }
 
 std::uint32_t drop_small(const Job& job, std::uint32_t found) {
-  const auto& [params, rule, frame, scratch, representatives, d_max, out, own] = job;
+  const CrowdNmsParams& params = job.params;
+  const Frame& frame = job.frame;
+  const Scratch& scratch = job.scratch;
+  std::uint32_t* const representatives = job.representatives;
   if (!reads_merge(params) || params.min_members <= 1)
     return found;
   count_members(frame, scratch, representatives);
@@ -105,13 +108,16 @@ void write_own(const Job& job, std::uint32_t count) {
 }
 
 void merge(const Job& job, std::uint32_t count) {
-  const auto& [params, rule, frame, scratch, representatives, d_max, out, own] = job;
+  const CrowdNmsParams& params = job.params;
+  const Frame& frame = job.frame;
+  const Scratch& scratch = job.scratch;
+  const Merged& out = job.out;
   const Indices survivors = {scratch.survivors, count};
   write_own(job, count);
   const bool members_merge = out.boxes && merges(params, MergedOf::members);
   const bool clusters_score = out.scores && scores_clusters(params);
   if (members_merge || clusters_score) {
-    const Clusters clusters(frame, scratch, representatives);
+    const Clusters clusters(frame, scratch, job.representatives);
     if (members_merge)
       write_boxes<MergedOf::members>(Merges{}, params.merge, frame, survivors, out.boxes,
                                      [&](std::uint32_t survivor) { return clusters.of(survivor); });

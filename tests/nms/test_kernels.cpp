@@ -45,7 +45,8 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, bool all_suppres
   Outcome outcome;
   const Rule rule(params);
   const Frame frame = {set.boxes, set.scores.data(), set.classes.data(), set.boxes.data(), {}};
-  Task task = arrange({params, rule, frame, scratch, nullptr, 0}, found.representatives.data(), order, outcome);
+  const Job job{params, rule, frame, scratch, nullptr, 0};
+  Task task = arrange(job, found.representatives.data(), order, outcome);
   task.all_suppress = all_suppress;
   task.max_steps = UINT64_MAX;
   const std::uint32_t count = kernels.suppress(task).survivors;
