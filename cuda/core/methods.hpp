@@ -87,7 +87,8 @@ struct MatrixGaussian {
 struct Nmw {
   static constexpr CrowdNmsMethod value = CROWD_NMS_NMW;
   static constexpr char name[] = "nmw";
-  static constexpr char description[] = "non-maximum weighted: greedy's survivors, merged with those closest to them";
+  static constexpr char description[] =
+      "greedy's survivors, merged with those closest to them (non-maximum weighted, Zhou et al. 2017)";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS;
   static constexpr bool changes_boxes = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
@@ -96,7 +97,8 @@ struct Nmw {
 struct Wbf {
   static constexpr CrowdNmsMethod value = CROWD_NMS_WBF;
   static constexpr char name[] = "wbf";
-  static constexpr char description[] = "weighted box fusion: clusters around their mean, by the candidates' order";
+  static constexpr char description[] =
+      "clusters around their mean, best candidate first (weighted box fusion, Solovyev et al. 2019)";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_MODELS;
   static constexpr bool changes_boxes = true;
   static constexpr bool changes_scores = true;

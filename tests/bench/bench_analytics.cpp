@@ -65,7 +65,7 @@ struct Clusters {
     members.assign(survivors.size(), cluster);
   }
   meta::Verdict verdict() const {
-    return {survivors, members, representatives, places};
+    return {.survivors = survivors, .members = members, .representatives = representatives, .places = places};
   }
   std::vector<std::uint32_t> survivors, members, representatives;
   std::vector<std::int32_t> places;

@@ -29,7 +29,10 @@ class Clusters {
   }
 
   meta::Verdict verdict() const {
-    return {{survivors_.data(), report_.survivors}, {members_.data(), report_.survivors}, representatives_, places_};
+    return {.survivors = {survivors_.data(), report_.survivors},
+            .members = {members_.data(), report_.survivors},
+            .representatives = representatives_,
+            .places = places_};
   }
   const CrowdNmsReport& report() const {
     return report_;
