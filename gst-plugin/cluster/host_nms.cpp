@@ -4,6 +4,7 @@
 #include "cluster/host_nms.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace crowd {
 
@@ -13,6 +14,11 @@ using Outcome = FrameReport::Outcome;
 
 std::uint32_t room_for_survivors(const Frame& frame) {
   return frame.settings.max_detections ? frame.settings.max_detections : frame.config.capacity;
+}
+
+bool have_same_classes(const CrowdNmsParams& a, const CrowdNmsParams& b) {
+  return a.class_count == b.class_count && a.listed_only == b.listed_only &&
+         std::memcmp(a.class_settings, b.class_settings, a.class_count * sizeof *a.class_settings) == 0;
 }
 
 bool is_clustered(const BatchItem& item) {
@@ -33,6 +39,7 @@ FrameReport HostNms::cluster(GstBuffer* buffer, Frame& frame) {
   if (!frame.source->adapter->read(buffer, frame.size, frame.config.capacity, candidates, problem))
     return {Outcome::broken, problem};
   candidates.info.clip = frame.settings.clip;
+  class_numbers_.apply(frame.settings.classes, candidates, frame.config.params);
   const bool with_representatives = Metadata::needs_representatives(frame);
   Backends::Result& result = frame.result.emplace();
   if (backends_.run(frame.config, candidates, room_for_survivors(frame), with_representatives, result) != CROWD_NMS_OK)
@@ -54,19 +61,26 @@ FrameReport HostNms::cluster_batch(std::span<BatchItem> items) {
   return {};
 }
 
-/// As many items as a call takes, which is all but for unusual ones. Frames of a stream share its adapters, which hold
+/// As many items as a call takes, which is all but for unusual ones, and for streams that number their classes in other
+/// ways where class-attrs or class-filter name some. Frames of a stream share its adapters, which hold
 /// one frame at a time, so candidates are copied here, and read again to be written.
 std::size_t HostNms::read_batch(std::span<BatchItem> items) {
   batch_.clear();
+  const Frame* of_call = nullptr;  // whose params are those of the call
   for (std::size_t i = 0; i < items.size(); ++i) {
-    const Frame& frame = items[i].frame;
+    Frame& frame = items[i].frame;
     if (!frame.source)
       continue;
     meta::Candidates candidates;
     const char* problem = nullptr;
     const bool read =
         frame.source->adapter->read(items[i].buffer, frame.size, frame.config.capacity, candidates, problem);
-    const bool fits = read && batch_.has_room_for(candidates);
+    if (read)
+      class_numbers_.apply(frame.settings.classes, candidates, frame.config.params);
+    const bool fits = read && batch_.has_room_for(candidates) &&
+                      (!of_call || have_same_classes(of_call->config.params, frame.config.params));
+    if (fits)
+      of_call = &frame;
     if (fits)
       batch_.add(candidates);
     frame.source->adapter->release();
@@ -79,7 +93,7 @@ std::size_t HostNms::read_batch(std::span<BatchItem> items) {
 }
 
 FrameReport HostNms::run_batch(std::span<BatchItem> items) {
-  const Frame& any = items.front().frame;
+  const Frame& any = std::ranges::find_if(items, is_clustered)->frame;
   const bool with_representatives = std::ranges::any_of(
       items, [](const BatchItem& item) { return is_clustered(item) && Metadata::needs_representatives(item.frame); });
   results_.assign(batch_.frames(), {});

@@ -44,6 +44,11 @@ class HostNms final : public Clusterer {
     return backends_.no_gpu_reason();
   }
 
+  /// For frames that are clustered elsewhere, too.
+  ClassNumbers& class_numbers() {
+    return class_numbers_;
+  }
+
   /// Clusters the frames that have candidates in one call of the library, and writes their survivors. Frames whose
   /// candidates cannot be read say so in their reports.
   FrameReport cluster_batch(std::span<BatchItem> items);
@@ -68,6 +73,7 @@ class HostNms final : public Clusterer {
   CandidateBatch batch_;
   std::vector<Backends::Result> results_;
   SurvivorValues survivor_values_;
+  ClassNumbers class_numbers_;
 };
 
 }  // namespace crowd

@@ -5,9 +5,14 @@
 #pragma once
 
 #include <crowd/nms.h>
+
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <memory>
 
 #include "cluster/backends.hpp"
+#include "cluster/class_settings.hpp"
 #include "meta/adapter.hpp"
 
 namespace crowd {
@@ -19,10 +24,19 @@ inline CrowdNmsParams default_params() {
   return params;
 }
 
+/// The float that float scores compare with as with the double: of one that is not below one of them, the other is not
+/// above it either.
+inline float float_not_below(double threshold) {
+  const auto either = static_cast<float>(threshold);
+  return static_cast<double>(either) < threshold ? std::nextafter(either, std::numeric_limits<float>::infinity())
+                                                 : either;
+}
+
 struct NmsSettings {
   CrowdNmsParams params = default_params();
   /// As it was set; the params have the float that float scores compare with as with this.
   double score_threshold = static_cast<double>(params.score_threshold);
+  std::shared_ptr<const ClassSettings> classes{};  ///< null: none
   std::uint32_t max_candidates = 16384;
   std::uint32_t max_detections = 0;  ///< 0: all
   BackendChoice backend = BackendChoice::automatic;

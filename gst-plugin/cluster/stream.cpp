@@ -32,6 +32,11 @@ Backends::Config backends_config(const NmsSettings& settings, BackendChoice back
   return config;
 }
 
+// Null if there is none.
+const char* problem_of_classes(const NmsSettings& settings) {
+  return settings.classes && !settings.classes->problem.empty() ? settings.classes->problem.c_str() : nullptr;
+}
+
 }  // namespace
 
 NmsStream::NmsStream(GstBaseTransform* element, const StreamParts& parts)
@@ -132,6 +137,12 @@ bool NmsStream::start(const NmsSettings& settings) {
     GST_INFO_OBJECT(element_, "clustering on the CPU: %s", problem.c_str());
     backend_ = BackendChoice::cpu;
   }
+  if (const char* reason = problem_of_classes(settings)) {
+    GST_ELEMENT_ERROR(element_, LIBRARY, SETTINGS, ("%s.", reason), (NULL));
+    stop();
+    return false;
+  }
+  classes_ = settings.classes;
   if (!prepare(backends_config(settings, backend_))) {
     stop();
     return false;
@@ -168,13 +179,15 @@ void NmsStream::drop() {
 // An application sets properties one by one, so on the way from one good state to the next they may not fit.
 void NmsStream::follow_settings(const NmsSettings& settings) {
   const Backends::Config config = backends_config(settings, backend_);
-  if (host_.prepare(config) == CROWD_NMS_OK) {
+  const char* reason = problem_of_classes(settings);
+  if (!reason && host_.prepare(config) == CROWD_NMS_OK) {
     config_ = config;
+    classes_ = settings.classes;
     warned_settings_ = false;
   } else if (!std::exchange(warned_settings_, true)) {
     GST_ELEMENT_WARNING(element_, LIBRARY, SETTINGS,
                         ("These properties do not go together: %s. The previous settings stay in force until they fit.",
-                         host_.problem().c_str()),
+                         reason ? reason : host_.problem().c_str()),
                         (NULL));
   }
 }
@@ -182,6 +195,9 @@ void NmsStream::follow_settings(const NmsSettings& settings) {
 /// Whether the frame's candidates lie in device memory and are clustered there; says how.
 bool NmsStream::wants_device(GstBuffer* buffer, Frame& frame) {
   if (!reads_device() || frame.settings.mode != meta::Mode::replace)
+    return false;
+  // A method that the GPU lacks takes candidates from there to the host.
+  if (!library_.cuda_workspace_bytes(&frame.config.params, 1, 1))
     return false;
   frame.on_device = frame.source->adapter->on_device(buffer, frame.size);
   if (!frame.on_device)
@@ -217,13 +233,20 @@ FrameReport NmsStream::cluster(GstBuffer* buffer, Frame& frame) {
     frame.clusterer = device_nms_.get();
     if (FrameReport report = follow_context(frame); !report.is_done())
       return report;
+    meta::Candidates unseen;
+    unseen.info = frame.on_device->info;
+    host_.class_numbers().apply(classes_, unseen, frame.config.params);
   }
-  return frame.clusterer->begin(buffer, frame);
+  FrameReport report = frame.clusterer->begin(buffer, frame);
+  if (classes_ && !host_.class_numbers().unknown().empty())
+    warn_unknown_class(host_.class_numbers().unknown());
+  return report;
 }
 
 Frame NmsStream::look_at(GstBuffer* buffer, const Metadata& metadata, const meta::FrameSize& size,
                          const NmsSettings& settings) {
   Frame frame{.settings = settings, .config = config_, .size = size};
+  frame.settings.classes = classes_;
   frame.source = metadata.find_source(buffer, settings.source);
   look_for_lost(buffer, metadata, frame);
   if (!frame.source) {

@@ -117,6 +117,7 @@ class NmsStream {
   void warn_gpu(Backends::GpuOutcome outcome);
   void warn_unread(GstBuffer* buffer, meta::KindId wanted);
   void warn_unknown_size();
+  void warn_unknown_class(const std::string& name);
   void look_for_lost(GstBuffer* buffer, const Metadata& metadata, Frame& frame);
   void count(const Frame& frame);
   void post_message(GstBuffer* buffer, const meta::BatchedFrame* batched) const;
@@ -140,13 +141,14 @@ class NmsStream {
   std::vector<std::unique_ptr<Metadata>> stream_metadata_;  // of the streams of batches: each numbers its classes
   std::vector<meta::BatchedFrame> batched_;
   std::vector<BatchItem> items_;
-  Backends::Config config_{};    // what the backends were last prepared for
-  std::array<Frame, 2> frames_;  // frame i at i % 2
+  Backends::Config config_{};                     // what the backends were last prepared for
+  std::shared_ptr<const ClassSettings> classes_;  // that went with it
+  std::array<Frame, 2> frames_;                   // frame i at i % 2
   unsigned begun_ = 0, finished_ = 0;
   meta::DownstreamCaps downstream_;
   bool warned_settings_ = false;
   struct Warnings {
-    RunWarning refused, broken, overflow, left_out, size, unread, lost;
+    RunWarning refused, broken, overflow, left_out, size, unread, lost, unknown_class;
   } warnings_;
   bool found_candidates_ = false;  // on any frame since the start
 };

@@ -52,6 +52,13 @@ void NmsStream::warn_left_out(const meta::AdapterRow& row) {
                           row.max_automatic, row.nick, row.nick);
 }
 
+void NmsStream::warn_unknown_class(const std::string& name) {
+  warnings_.unknown_class.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                               "class-attrs or class-filter name \"%s\", which is none of the candidates' labels. "
+                               "Correct it; the other classes are clustered as they say.",
+                               name.c_str());
+}
+
 void NmsStream::warn_gpu(Backends::GpuOutcome outcome) {
   const char* problem = host_.problem().c_str();
   if (outcome == Backends::GpuOutcome::lost)

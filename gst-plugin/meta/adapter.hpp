@@ -50,6 +50,7 @@ struct BoxesInfo {
   GstCrowdBoxesPlacement placement = identity_placement;  ///< from coordinates to pixels of `frame`
   Calibration calibration{};                              ///< from scores to confidences
   GPtrArray* labels = nullptr;                            ///< names of the classes, may be null
+  bool labels_are_all = false;                            ///< no class has a number beyond those of the labels
   /// Rectangles of whole pixels end at the frame's edges; else only where their metadata cannot say more.
   bool clip = true;
 };

@@ -101,6 +101,7 @@ class BoxesAdapter final : public Adapter {
     info.frame = size.known() ? size : FrameSize{.width = meta.frame_width, .height = meta.frame_height};
     info.calibration = {meta.confidence_slope, meta.confidence_offset};
     info.labels = meta.labels;
+    info.labels_are_all = meta.labels != nullptr;
     return info;
   }
 

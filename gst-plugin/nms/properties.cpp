@@ -3,7 +3,6 @@
 
 #include "nms/properties.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include "cluster/setting_rows.hpp"
@@ -19,13 +18,6 @@ constexpr guint paper_d_max_limit = 65536;
 constexpr auto itself = [](auto& settings) -> auto& {
   return settings;
 };
-
-// Of a float score that is not below one of them, the other is not above it either.
-float float_not_below(double threshold) {
-  const auto either = static_cast<float>(threshold);
-  return static_cast<double>(either) < threshold ? std::nextafter(either, std::numeric_limits<float>::infinity())
-                                                 : either;
-}
 
 void add_rule_properties(Table& table, const NmsSettings& defaults) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -77,6 +69,54 @@ void add_rule_properties(Table& table, const NmsSettings& defaults) {
                          std::numeric_limits<float>::min(), std::numeric_limits<float>::max(), params.sigma,
                          controllable),
       [](auto& s) -> auto& { return s.params.sigma; });
+}
+
+void add_class_attributes(Table& table) {
+  table.add(
+      g_param_spec_string(
+          "class-attrs", "Settings of classes",
+          "Thresholds of classes, by label or number: \"person,iou=0.6,score=0.3;car,iou=0.45\". iou and "
+          "score are those of iou-threshold and score-threshold; what a class lacks is as there. The iou "
+          "is that of the better-ranked box",
+          "", settable_at_any_time),
+      [](const NmsSettings& s, GValue* value) { g_value_set_string(value, s.classes ? s.classes->attrs.c_str() : ""); },
+      [](NmsSettings& s, const GValue* value) {
+        s.classes = make_class_settings(text_of(value), s.classes ? s.classes->filter : "");
+      });
+  table.add(
+      g_param_spec_string("class-filter", "Classes to cluster",
+                          "Labels or numbers of classes, separated by commas; candidates of all others are counted as "
+                          "below-threshold and dropped. Empty: all classes",
+                          "", settable_at_any_time),
+      [](const NmsSettings& s, GValue* value) {
+        g_value_set_string(value, s.classes ? s.classes->filter.c_str() : "");
+      },
+      [](NmsSettings& s, const GValue* value) {
+        s.classes = make_class_settings(s.classes ? s.classes->attrs : "", text_of(value));
+      });
+}
+
+void add_size_property(Table& table, const char* name, const char* nick, const char* blurb,
+                       float CrowdNmsParams::*limit) {
+  const NmsSettings defaults;
+  table.add(
+      g_param_spec_float(name, nick, blurb, 0, std::numeric_limits<float>::infinity(), defaults.params.*limit,
+                         controllable),
+      [limit](auto& s) -> auto& { return s.params.*limit; });
+}
+
+void add_size_properties(Table& table) {
+  add_size_property(table, "min-width", "Min width",
+                    "Width of the smallest candidate that counts, in pixels of the frame that boxes are on, "
+                    "pixel-offset included. What is smaller is counted as below-threshold",
+                    &CrowdNmsParams::min_width);
+  add_size_property(table, "min-height", "Min height", "Height of the smallest candidate that counts, likewise",
+                    &CrowdNmsParams::min_height);
+  add_size_property(table, "max-width", "Max width",
+                    "Width of the largest candidate that counts, likewise; inf: no limit", &CrowdNmsParams::max_width);
+  add_size_property(table, "max-height", "Max height",
+                    "Height of the largest candidate that counts, likewise; inf: no limit",
+                    &CrowdNmsParams::max_height);
 }
 
 void add_merge_properties(Table& table, const NmsSettings& defaults) {
@@ -169,6 +209,8 @@ const PropertyTable<NmsSettings>& nms_properties() {
     const NmsSettings defaults;
     Table rows;
     add_rule_properties(rows, defaults);
+    add_class_attributes(rows);
+    add_size_properties(rows);
     add_merge_properties(rows, defaults);
     add_limit_properties(rows, defaults);
     add_environment_properties(rows, defaults);

@@ -176,6 +176,8 @@ TEST(crowdnms_properties, come_back_as_they_were_set) {
       g_value_set_float(&want, .1f);
     } else if (G_IS_PARAM_SPEC_UINT(spec)) {
       g_value_set_uint(&want, 1);
+    } else if (G_IS_PARAM_SPEC_STRING(spec)) {
+      g_value_set_static_string(&want, "person");
     } else if (G_IS_PARAM_SPEC_INT(spec)) {
       g_value_set_int(&want, 3);
     } else {
