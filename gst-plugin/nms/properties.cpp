@@ -96,27 +96,43 @@ void add_class_attributes(Table& table) {
       });
 }
 
-void add_size_property(Table& table, const char* name, const char* nick, const char* blurb,
-                       float CrowdNmsParams::*limit) {
-  const NmsSettings defaults;
+GParamSpec* size_spec(const char* name, const char* nick, const char* blurb) {
+  return g_param_spec_float(name, nick, blurb, 0, std::numeric_limits<float>::max(), 0, controllable);
+}
+
+void add_min_size(Table& table, GParamSpec* spec, float CrowdNmsParams::*limit) {
   table.add(
-      g_param_spec_float(name, nick, blurb, 0, std::numeric_limits<float>::infinity(), defaults.params.*limit,
-                         controllable),
-      [limit](auto& s) -> auto& { return s.params.*limit; });
+      spec, [limit](auto& s) -> auto& { return s.params.*limit; });
+}
+
+void add_max_size(Table& table, GParamSpec* spec, float CrowdNmsParams::*limit) {
+  constexpr float none = std::numeric_limits<float>::infinity();
+  table.add(
+      spec,
+      [limit](const NmsSettings& s, GValue* value) {
+        write_value(value, s.params.*limit == none ? 0 : s.params.*limit);
+      },
+      [limit](NmsSettings& s, const GValue* value) {
+        const float size = g_value_get_float(value);
+        s.params.*limit = size > 0 ? size : none;
+      });
 }
 
 void add_size_properties(Table& table) {
-  add_size_property(table, "min-width", "Min width",
-                    "Width of the smallest candidate that counts, in pixels of the frame that boxes are on, "
-                    "pixel-offset included. What is smaller is counted as below-threshold",
-                    &CrowdNmsParams::min_width);
-  add_size_property(table, "min-height", "Min height", "Height of the smallest candidate that counts, likewise",
-                    &CrowdNmsParams::min_height);
-  add_size_property(table, "max-width", "Max width",
-                    "Width of the largest candidate that counts, likewise; inf: no limit", &CrowdNmsParams::max_width);
-  add_size_property(table, "max-height", "Max height",
-                    "Height of the largest candidate that counts, likewise; inf: no limit",
-                    &CrowdNmsParams::max_height);
+  add_min_size(table,
+               size_spec("min-width", "Min width",
+                         "Width of the smallest candidate that counts, in pixels of the frame that boxes are on, "
+                         "pixel-offset included. What is smaller is counted as below-threshold"),
+               &CrowdNmsParams::min_width);
+  add_min_size(table, size_spec("min-height", "Min height", "Height of the smallest candidate that counts, likewise"),
+               &CrowdNmsParams::min_height);
+  add_max_size(table,
+               size_spec("max-width", "Max width", "Width of the largest candidate that counts, likewise; 0: no limit"),
+               &CrowdNmsParams::max_width);
+  add_max_size(
+      table,
+      size_spec("max-height", "Max height", "Height of the largest candidate that counts, likewise; 0: no limit"),
+      &CrowdNmsParams::max_height);
 }
 
 void add_merge_properties(Table& table, const NmsSettings& defaults) {
