@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Which rule of crowdnms for which crowd: every method with every metric, on synthetic crowds of five densities
+"""Which rule of crowdnms for which crowd: every method, metric and way of merging, on synthetic crowds of five densities
 (crowds.py), on two scenes of crowdinject and on the labelled frames of vtest.avi with the person network, judged as
 gst-crowd-eval does.
 Tables as markdown, and a plot.
@@ -128,7 +128,7 @@ def main():
                   for density in options.densities.split(",")]
         judged += [scene(folder, kind, size, options.frames) for kind, size in SCENES.items()]
         judged += [film(folder)] if options.film else []
-        names = rules.distinct(judged[0])
+        names = rules.distinct()
         measured = {crowd.name: measure(crowd, names, thresholds, folder) for crowd in judged}
     arguments = [pathlib.Path(a).name if a == str(options.results) else a for a in sys.argv[1:]]
     results = {"command": " ".join(["tests/bench/bench_rules.py", *arguments]), "cpu": cpu(), "seed": options.seed,

@@ -16,6 +16,7 @@ from crowd_eval import coco, crowdhuman, join, missrate, read  # noqa: E402
 from crowd_eval.subsets import CALTECH  # noqa: E402
 
 MAX_DETS = 1000
+HARD = ("greedy", "map-reduce")  # methods that suppress, by any metric
 IOU = .5  # at which a survivor has found a person
 
 
@@ -58,14 +59,12 @@ def microseconds(crowd, rule, threshold, runs=5):
     return min(times)
 
 
-def distinct(crowd):
-    """[(name, properties)]: each method with each metric; once, where the metric makes no difference to it."""
-    rules = []
-    for method in nicks("method"):
-        rows = [{"method": method, "metric": metric} for metric in nicks("metric")]
-        outputs = {survivors(crowd, rule, .5) for rule in rows}
-        rules += [(method, rows[0])] if len(outputs) == 1 else [(f"{r['method']} {r['metric']}", r) for r in rows]
-    return rules
+def distinct():
+    """[(name, properties)]: the hard methods with each metric, greedy with each way of merging, and all others."""
+    rules = [(f"{method} {metric}", {"method": method, "metric": metric}) for method in HARD
+             for metric in nicks("metric")]
+    rules += [(f"greedy merge={merge}", {"method": "greedy", "merge": merge}) for merge in nicks("merge")[1:]]
+    return rules + [(method, {"method": method}) for method in nicks("method") if method not in HARD]
 
 
 def judge(crowd, text, folder):

@@ -123,7 +123,8 @@ def draw(panels, results, group, crowds):
         for panel, key in zip(panels, ("ap50", "mr", "us")):
             at = [DEFAULT if key == "us" else best_threshold(measured[rule], key) for measured in crowds.values()]
             panel.plot(people, [m[rule][t][key] for m, t in zip(crowds.values(), at)], label=rule,
-                       marker=MARKERS.get(rule.split()[0], "D"), markersize=4, linewidth=1.2, color=COLOURS[n % len(COLOURS)])
+                       marker=MARKERS.get(rule.split()[0], "D"), markersize=4, linewidth=1.2,
+                       color=COLOURS[n % len(COLOURS)], linestyle="-" if n < len(COLOURS) else "--")
     for panel, label in zip(panels, ("AP50 (COCO, maxDets 1000)", "MR-2 (Caltech, all)", "µs a frame, one CPU core")):
         panel.set(xlabel=f"{group}, a frame", ylabel=label, xscale="log")
         panel.set_xticks(people, [f"{p:.0f}" for p in people])
