@@ -66,6 +66,33 @@
  * Properties that do not go together (say `method=paper` with a `paper-k` that does not divide `paper-d-max`) are an
  * error when the element starts. While it plays it posts one warning and clusters as before until they fit.
  *
+ * ## Methods, and boxes made of several
+ *
+ * `greedy` is the classic algorithm, `map-reduce` and `paper` are those of Oro et al. 2020. Soft-NMS (`soft-linear`,
+ * `soft-gaussian`; Bodla et al. 2017) and Matrix NMS (`matrix-linear`, `matrix-gaussian`; Wang et al. 2020) lower the
+ * scores of candidates that overlap better ones. Those left with `score-threshold` or more survive, and leave with the
+ * score that is left. Give them a threshold, say 0.05: without one all candidates survive. They take scores as weights,
+ * from 0 on.
+ *
+ * With `greedy` and `map-reduce` a survivor can leave with a box made of all candidates that it represents (`merge`),
+ * or that overlap it (`merge=vote`, box voting), and a score made of theirs (`cluster-score`); and one that represents
+ * fewer than `min-members` is suppressed, as a detection that no other window confirms. `nmw` (non-maximum weighted,
+ * Zhou et al. 2017) and `wbf` (weighted box fusion, Solovyev et al. 2019) have ways of merging of their own, the latter
+ * for candidates of several detectors (`models`).
+ *
+ * A region or an object that was a candidate moves to the new box and has the new confidence, which stays at most 1
+ * where it was; in `mode=annotate` that of the survivor does. An object of a locked #GstAnalyticsRelationMeta stays.
+ * crowd/nms.h says to the bit what is computed. All this but `greedy`, `map-reduce` and `paper` as they are runs on the
+ * CPU alone: candidates in CUDA memory are copied to the host for it, and `backend=cuda` is an error.
+ *
+ * ## Classes
+ *
+ * `class-attrs` gives classes thresholds of their own, `class-filter` says which are clustered at all; others are
+ * dropped and counted as below-threshold. A class is named by its label, else by its number: `label_id` of regions, the
+ * place among the labels of a #GstCrowdBoxesMeta; objects of #GstAnalyticsRelationMeta have names alone. Text that does
+ * not parse is an error at the start, and while it plays a warning, with the settings before in force. Where a
+ * #GstCrowdBoxesMeta has labels, a name that is none of them is warned about once.
+ *
  * ## Batches
  *
  * In builds with GStreamer 1.28 or later crowdnms works between analyticscombiner and analyticssplitter as well. Each

@@ -146,10 +146,10 @@ class nms_batch : public testing::Test {
     held.clear();
   }
 
-  GstBuffer* add(guint stream, std::span<const Candidate> candidates) {
+  GstBuffer* add(guint stream, std::span<const Candidate> candidates, GPtrArray* labels = nullptr) {
     const unsigned width = stream ? 320 : 640, height = stream ? 240 : 480;
     GstBuffer* buffer = make_frame(width, height).release();
-    add_boxes(buffer, candidates, {.frame_width = width, .frame_height = height});
+    add_boxes(buffer, candidates, {.frame_width = width, .frame_height = height, .labels = labels});
     held.push_back({GST_MINI_OBJECT_CAST(buffer), stream, caps_[stream].get()});
     return buffer;
   }
@@ -187,14 +187,21 @@ class nms_batch : public testing::Test {
 TEST_F(nms_batch, each_frame_is_clustered_as_if_it_were_alone) {
   constexpr unsigned seed = 20261123;
   std::mt19937 random(seed);
-  for (unsigned round = 0; round < 60; round++) {
+  unsigned methods = 0;
+  while (crowd_nms_method_info(methods))
+    methods++;
+  for (unsigned round = 0; round < 90; round++) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << " round " << round);
     clear();
     const unsigned frames = 1 + random() % 6;
     for (unsigned i = 0; i < frames; i++)
       add(i % 2, random_candidates(random, random() % 300));
     crowd::NmsSettings settings;
-    settings.params.method = CrowdNmsMethod(round % 3);
+    settings.params.method = CrowdNmsMethod(round % methods);
+    settings.params.merge = CrowdNmsMerge(random() % 5);
+    settings.params.cluster_score = CrowdNmsClusterScore(random() % 4);
+    settings.params.min_members = random() % 3;
+    settings.classes = crowd::make_class_settings(round % 3 ? "" : "1,iou=0.9,score=0.2", round % 4 ? "" : "0,1");
     settings.params.overlap_threshold = .2 + .1 * (round % 6);
     settings.params.score_threshold = 0;
     settings.backend = crowd::BackendChoice::cpu;
@@ -220,6 +227,32 @@ TEST_F(nms_batch, a_batch_is_one_call) {
   EXPECT_THAT(seen.frames, ElementsAre(5, 5, 3));
   EXPECT_EQ(seen.sessions, 2u) << "one for frames, one for batches";
   EXPECT_EQ(stream.stat("frames"), 13u);
+}
+
+TEST_F(nms_batch, streams_may_number_their_classes_in_other_ways) {
+  GPtrArray* labels[] = {g_ptr_array_new(), g_ptr_array_new()};
+  for (int i = 0; i < 2; i++) {
+    g_ptr_array_add(labels[i], const_cast<char*>(i ? "car" : "person"));
+    g_ptr_array_add(labels[i], const_cast<char*>(i ? "person" : "car"));
+  }
+  // Of two boxes that overlap by 0.6 both stay where they are people.
+  std::vector<Candidate> pairs;
+  for (int c = 0; c < 2; c++) {
+    const float y = 60.f * float(c);
+    pairs.push_back({0, y, 80, y + 50, .9f, c});
+    pairs.push_back({20, y, 100, y + 50, .5f, c});
+  }
+  crowd::NmsSettings settings;
+  settings.backend = crowd::BackendChoice::cpu;
+  settings.classes = crowd::make_class_settings("person,iou=0.7", "");
+  for (const guint stream : {0u, 0u, 1u, 0u, 1u, 1u})
+    add(stream, pairs, labels[stream]);
+  expect_as_alone(settings);
+  EXPECT_THAT(std::vector(seen.frames.begin(), seen.frames.begin() + 4), ElementsAre(2, 1, 1, 2));
+  EXPECT_EQ(rois(buffer(0))[2].label_id, 0);
+  EXPECT_EQ(rois(buffer(5))[2].label_id, 1);
+  for (GPtrArray* one : labels)
+    g_ptr_array_unref(one);
 }
 
 TEST_F(nms_batch, sessions_grow_with_batches) {
