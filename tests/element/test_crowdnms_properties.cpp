@@ -186,6 +186,8 @@ TEST(crowdnms_properties, come_back_as_they_were_set) {
     g_object_set_property(G_OBJECT(nms.element()), spec->name, &want);
     g_object_get_property(G_OBJECT(nms.element()), spec->name, &got);
     EXPECT_EQ(g_param_values_cmp(spec, &want, &got), 0) << spec->name << ": not what was set";
+    g_value_unset(&want);
+    g_value_unset(&got);
     checked++;
   }
   g_free(specs);
