@@ -70,6 +70,8 @@ struct Outputs {
   std::uint32_t* survivors;
   std::uint32_t* members;
   std::uint32_t* representatives;
+  CrowdNmsBox* boxes;
+  float* scores;
 };
 
 Outputs take_outputs(Carver& carver, std::size_t total, std::uint32_t frames) {
@@ -78,6 +80,8 @@ Outputs take_outputs(Carver& carver, std::size_t total, std::uint32_t frames) {
   outputs.survivors = carver.take<std::uint32_t>(total);
   outputs.members = carver.take<std::uint32_t>(total);
   outputs.representatives = carver.take<std::uint32_t>(total);
+  outputs.boxes = carver.take<CrowdNmsBox>(total);
+  outputs.scores = carver.take<float>(total);
   return outputs;
 }
 
@@ -203,6 +207,10 @@ void DeviceSession::hand_over(const CrowdNmsCandidates& candidates, const CrowdN
       std::memcpy(survivors.survivors + to, outputs.survivors + from, written * sizeof(std::uint32_t));
       if (survivors.members)
         std::memcpy(survivors.members + to, outputs.members + from, written * sizeof(std::uint32_t));
+      if (survivors.boxes)
+        std::memcpy(survivors.boxes + to, outputs.boxes + from, written * sizeof(CrowdNmsBox));
+      if (survivors.scores)
+        std::memcpy(survivors.scores + to, outputs.scores + from, written * sizeof(float));
     }
     const std::size_t slot = static_cast<std::size_t>(f) * candidates.capacity;
     const std::uint32_t n = used(candidates, f);
@@ -257,8 +265,8 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
                                  outputs.reports,
                                  room,
                                  0,
-                                 nullptr,
-                                 nullptr,
+                                 survivors.boxes ? outputs.boxes : nullptr,
+                                 survivors.scores ? outputs.scores : nullptr,
                                  {}};
   if (const CrowdNmsStatus status =
           cuda::run_checked(params, on_device, mapped, workspace_.get(), workspace_bytes_, stream_.get());

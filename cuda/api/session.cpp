@@ -147,7 +147,7 @@ CrowdNmsStatus check_room_for_paper(const CrowdNmsSession& session, const CrowdN
     return status;
   if (const CrowdNmsStatus status = check_merging(*params, session.kind); status != CROWD_NMS_OK)
     return status;
-  if (const CrowdNmsStatus status = check_merged_outputs(*survivors, session.kind); status != CROWD_NMS_OK)
+  if (const CrowdNmsStatus status = check_merged_outputs(*params, *survivors, session.kind); status != CROWD_NMS_OK)
     return status;
   if (const CrowdNmsStatus status = check_room_for_paper(session, *params, candidates->capacity);
       status != CROWD_NMS_OK)

@@ -71,8 +71,10 @@ CrowdNmsStatus check_merging(const CrowdNmsParams& params, CrowdNmsBackend backe
               "the CUDA backend does not merge: use the CPU backend, or leave merge, cluster_score and min_members 0");
 }
 
-CrowdNmsStatus check_merged_outputs(const CrowdNmsSurvivors& survivors, CrowdNmsBackend backend) {
-  if (backend == CROWD_NMS_BACKEND_CPU || (!survivors.boxes && !survivors.scores))
+CrowdNmsStatus check_merged_outputs(const CrowdNmsParams& params, const CrowdNmsSurvivors& survivors,
+                                    CrowdNmsBackend backend) {
+  if (backend == CROWD_NMS_BACKEND_CPU || info_of(params.method).changes_scores ||
+      (!survivors.boxes && !survivors.scores))
     return CROWD_NMS_OK;
   return fail(
       CROWD_NMS_UNSUPPORTED,

@@ -47,7 +47,8 @@ CrowdNmsStatus check_backend(const CrowdNmsMethodInfo& method, CrowdNmsBackend b
 CrowdNmsStatus check_merging(const CrowdNmsParams& params, CrowdNmsBackend backend);
 
 /// The same of outputs.
-CrowdNmsStatus check_merged_outputs(const CrowdNmsSurvivors& survivors, CrowdNmsBackend backend);
+CrowdNmsStatus check_merged_outputs(const CrowdNmsParams& params, const CrowdNmsSurvivors& survivors,
+                                    CrowdNmsBackend backend);
 
 /// Checks that a batch of this size is within what any call holds.
 CrowdNmsStatus check_total(std::uint32_t frames, std::uint32_t capacity);

@@ -54,6 +54,7 @@ struct SoftLinear {
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS;
   static constexpr bool changes_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
+  static DeviceMethod on_cuda();
 };
 
 struct SoftGaussian {
@@ -63,6 +64,7 @@ struct SoftGaussian {
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_SIGMA;
   static constexpr bool changes_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
+  static DeviceMethod on_cuda();
 };
 
 struct MatrixLinear {
@@ -73,6 +75,7 @@ struct MatrixLinear {
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS;
   static constexpr bool changes_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
+  static DeviceMethod on_cuda();
 };
 
 struct MatrixGaussian {
@@ -82,6 +85,7 @@ struct MatrixGaussian {
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_SIGMA;
   static constexpr bool changes_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
+  static DeviceMethod on_cuda();
 };
 
 struct Nmw {

@@ -5,28 +5,9 @@
 
 #include <limits>
 
+#include "core/soft_params.hpp"
+
 namespace crowd::cpu {
-
-namespace {
-
-// As crowd/nms.h has it under "Soft methods".
-CrowdNmsParams soft_params(const CrowdNmsParams& asked, Overlaps overlaps) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  CrowdNmsParams params = asked;
-  params.score_threshold = larger(params.score_threshold, 0.0f);
-  for (std::uint32_t k = 0; k < params.class_count; ++k)
-    params.class_settings[k].score_threshold = larger(params.class_settings[k].score_threshold, 0.0f);
-  if (overlaps == Overlaps::as_asked)
-    return params;
-  params.overlap_threshold = 0;
-  params.min_overlap = 0;
-  params.comparator = CROWD_NMS_GREATER;
-  for (std::uint32_t k = 0; k < params.class_count; ++k)
-    params.class_settings[k].overlap_threshold = nan;
-  return params;
-}
-
-}  // namespace
 
 SoftJob::SoftJob(const Job& job, Overlaps overlaps)
     : params_(soft_params(job.params, overlaps)),

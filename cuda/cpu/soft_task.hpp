@@ -4,13 +4,11 @@
 // What the soft methods share: the search of greedy, with a function that lowers scores where pairs overlap.
 #pragma once
 
+#include "core/soft_params.hpp"
 #include "cpu/arrange.hpp"
 #include "cpu/frame.hpp"
 
 namespace crowd::cpu {
-
-/// How thresholds of overlaps are taken.
-enum class Overlaps { as_asked, all };
 
 /// The job of a soft method: scores below 0 are below the threshold.
 class SoftJob {

@@ -18,13 +18,16 @@ constexpr int hopper = 9;
 Device ask(int device) {
   int processors = 0;
   int major = 0;
+  int cooperative = 0;
   cudaFuncAttributes kernel{};
   if (cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess ||
       cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device) != cudaSuccess ||
       cudaFuncGetAttributes(&kernel, any_kernel) != cudaSuccess)
     (void)cudaGetLastError();
   // PTX of an older architecture that the driver compiles for Hopper has no griddepcontrol.
-  return {static_cast<unsigned>(std::max(processors, 1)), major >= hopper && kernel.ptxVersion >= 10 * hopper};
+  return {static_cast<unsigned>(std::max(processors, 1)), major >= hopper && kernel.ptxVersion >= 10 * hopper,
+          cooperative != 0};
 }
 
 }  // namespace
@@ -39,11 +42,11 @@ CrowdNmsStatus status_of(const Call& call, const char* what) {
 
 Device current_device() {
   thread_local int known = -1;
-  thread_local Device answer{1, false};
+  thread_local Device answer{1, false, false};
   int device = 0;
   if (cudaGetDevice(&device) != cudaSuccess) {
     (void)cudaGetLastError();
-    return {1, false};
+    return {1, false, false};
   }
   if (device != known) {
     answer = ask(device);

@@ -120,6 +120,7 @@ struct Call {
 struct DeviceMethod {
   std::size_t (*workspace_bytes)(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
   void (*launch)(Call& call, std::byte* workspace);
+  std::uint32_t max_capacity = tuning::staged_capacity;
 };
 constexpr std::size_t workspace_alignment = 256;
 
@@ -140,6 +141,13 @@ std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::s
 namespace ruled {
 void launch(const Call& call, Carver carver);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
+
+/// Soft-NMS with all outputs, for frames of up to tuning::soft_capacity candidates.
+void launch_soft(Call& call, std::byte* workspace);
+std::size_t soft_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
+/// Matrix NMS likewise.
+void launch_matrix(Call& call, std::byte* workspace);
+std::size_t matrix_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
 }  // namespace ruled
 
 /// Algorithms 1 and 2: decides which candidates are kept. `scratch`: paper_scratch_bytes() of device memory.

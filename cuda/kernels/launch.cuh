@@ -15,6 +15,7 @@ struct Device {
   /// Compute capability 9.0 or later, and the kernels were compiled for it: thread-block clusters and griddepcontrol
   /// work.
   bool hopper;
+  bool cooperative;  ///< all blocks of a launch can be made to be in flight at a time
 };
 Device current_device();
 
@@ -63,6 +64,34 @@ void launch_pdl(void (*kernel)(KernelArguments), const Call& call, const LaunchS
   config.attrs = attributes;
   // A kernel compiled without griddepcontrol.wait would not wait for its predecessor.
   config.numAttrs = !device.hopper ? 0 : shape.cluster > 1 ? 2 : 1;
+  call.note(cudaLaunchKernelEx(&config, kernel, arguments));
+}
+
+/// The largest number of blocks that launch_together() takes; 1 where it is not known.
+template <typename KernelArguments>
+unsigned max_together(void (*kernel)(KernelArguments), unsigned threads) {
+  const Device device = current_device();
+  int blocks = 0;
+  if (!device.cooperative ||
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0) != cudaSuccess) {
+    return 1;
+  }
+  return blocks > 0 ? static_cast<unsigned>(blocks) * device.processors : 1;
+}
+
+/// Launches a kernel whose blocks wait for each other, without PDL.
+template <typename KernelArguments>
+void launch_together(void (*kernel)(KernelArguments), const Call& call, dim3 grid, unsigned threads,
+                     const KernelArguments& arguments) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = grid;
+  config.blockDim = {threads, 1, 1};
+  config.stream = call.stream;
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeCooperative;
+  attribute.val.cooperative = 1;
+  config.attrs = &attribute;
+  config.numAttrs = grid.x * grid.y > 1 ? 1 : 0;
   call.note(cudaLaunchKernelEx(&config, kernel, arguments));
 }
 

@@ -21,7 +21,6 @@ namespace crowd {
 namespace {
 
 constexpr std::size_t alignment = workspace_alignment;
-constexpr std::uint32_t max_capacity = tuning::staged_capacity;
 constexpr std::uint32_t max_block = 1024;
 #if defined(CROWD_NMS_STAGED_ONLY)
 constexpr bool has_direct = false;  // a build of the tests: frames of every size take the staged path
@@ -31,6 +30,21 @@ constexpr bool has_direct = true;
 
 bool aligned(const void* pointer, std::size_t bytes) {
   return reinterpret_cast<std::uintptr_t>(pointer) % bytes == 0;
+}
+
+template <typename Row>
+DeviceMethod device_method() {
+  if constexpr (has_cuda<Row>)
+    return Row::on_cuda();
+  else
+    return {};
+}
+
+// Null for a method that check_backend() refuses.
+template <typename... Row>
+DeviceMethod device_method(Table<Row...>, CrowdNmsMethod method) {
+  constexpr DeviceMethod (*rows[])() = {device_method<Row>...};
+  return rows[method]();
 }
 
 /// Checks that this backend can run the params, which are legal, at this size.
@@ -43,9 +57,11 @@ CrowdNmsStatus check_supported(const CrowdNmsParams& params, std::uint32_t frame
   if (frames > tuning::max_grid_y)
     return fail(CROWD_NMS_UNSUPPORTED, "%u frames are more than one CUDA call takes (%u): split the batch", frames,
                 tuning::max_grid_y);
+  const std::uint32_t max_capacity = device_method(Methods{}, params.method).max_capacity;
   if (capacity > max_capacity)
-    return fail(CROWD_NMS_UNSUPPORTED, "a capacity of %u is more than the CUDA backend takes (%u): lower it", capacity,
-                max_capacity);
+    return fail(CROWD_NMS_UNSUPPORTED,
+                "a capacity of %u is more than the CUDA backend takes in method %s (%u): lower it", capacity,
+                info_of(params.method).name, max_capacity);
   if (!reads_d_max(params))
     return CROWD_NMS_OK;
   const std::uint64_t side = paper_side(params, capacity);
@@ -117,21 +133,6 @@ void launch_paper_method(Call& call, std::byte* workspace) {
     launch_representatives(call);
 }
 
-template <typename Row>
-DeviceMethod device_method() {
-  if constexpr (has_cuda<Row>)
-    return Row::on_cuda();
-  else
-    return {};
-}
-
-// Not null for a method that check_supported() takes.
-template <typename... Row>
-DeviceMethod device_method(Table<Row...>, CrowdNmsMethod method) {
-  constexpr DeviceMethod (*rows[])() = {device_method<Row>...};
-  return rows[method]();
-}
-
 // Not inlined, see FloatingPointModes.
 [[gnu::noinline]] CrowdNmsStatus check_and_run(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                                                const CrowdNmsSurvivors* survivors, void* workspace, std::size_t bytes,
@@ -155,6 +156,22 @@ DeviceMethod Paper::on_cuda() {
   return {paper_bytes, launch_paper_method};
 }
 
+DeviceMethod SoftLinear::on_cuda() {
+  return {ruled::soft_bytes, ruled::launch_soft, tuning::soft_capacity};
+}
+
+DeviceMethod SoftGaussian::on_cuda() {
+  return {ruled::soft_bytes, ruled::launch_soft, tuning::soft_capacity};
+}
+
+DeviceMethod MatrixLinear::on_cuda() {
+  return {ruled::matrix_bytes, ruled::launch_matrix, tuning::soft_capacity};
+}
+
+DeviceMethod MatrixGaussian::on_cuda() {
+  return {ruled::matrix_bytes, ruled::launch_matrix, tuning::soft_capacity};
+}
+
 CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
                                  const CrowdNmsSurvivors& survivors, void* workspace, std::size_t bytes,
                                  CUstream_st* stream) {
@@ -162,7 +179,8 @@ CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCan
   const std::uint32_t capacity = candidates.capacity;
   if (const CrowdNmsStatus status = check_supported(params, frames, capacity); status != CROWD_NMS_OK)
     return status;
-  if (const CrowdNmsStatus status = check_merged_outputs(survivors, CROWD_NMS_BACKEND_CUDA); status != CROWD_NMS_OK)
+  if (const CrowdNmsStatus status = check_merged_outputs(params, survivors, CROWD_NMS_BACKEND_CUDA);
+      status != CROWD_NMS_OK)
     return status;
   if (!frames)
     return CROWD_NMS_OK;

@@ -43,6 +43,22 @@ constexpr unsigned staged_visits = 1024;
 /// are decided.
 constexpr unsigned staged_refill = 4096;
 
+/// Soft methods: max candidates of a frame. The ranks of survivors are counted, in the square of their number.
+constexpr unsigned soft_capacity = 1u << 16;
+/// Threads of their blocks, a warp a candidate.
+constexpr unsigned soft_block = 256;
+/// Entries of a candidate's list that are held in shared memory until all are counted; longer lists are looked for
+/// twice.
+constexpr unsigned soft_held = 128;
+/// List entries per candidate that the workspace has room for: as many as make `soft_entries` of the call, within these
+/// bounds. 4096 candidates in windows around 147 faces have 40 each, 65536 around 600 faces 160 (soft-gaussian).
+constexpr unsigned min_list_room = 64;
+constexpr unsigned max_list_room = 256;
+constexpr unsigned soft_entries = 1u << 24;
+/// Times that a warp looks at 32 entries, or for news, per candidate of the frame, until settle() gives the frame up:
+/// about as long as it takes in turn.
+constexpr unsigned soft_looks = 2;
+
 /// Map kernel of the paper: the block shape its authors published.
 constexpr unsigned paper_tile = 16;
 

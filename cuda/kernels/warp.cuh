@@ -137,7 +137,7 @@ __device__ std::uint32_t group_sum(std::uint32_t value) {
 }
 
 __device__ inline std::uint32_t warp_sum(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800 || defined(CROWD_EMULATED)
   return __reduce_add_sync(all_lanes, value);
 #else
   return group_sum<32>(value);
@@ -145,7 +145,7 @@ __device__ inline std::uint32_t warp_sum(std::uint32_t value) {
 }
 
 __device__ inline std::uint32_t warp_min(std::uint32_t value) {
-#if __CUDA_ARCH__ >= 800
+#if __CUDA_ARCH__ >= 800 || defined(CROWD_EMULATED)
   return __reduce_min_sync(all_lanes, value);
 #else
   for (unsigned step = 16; step; step /= 2)
@@ -156,6 +156,19 @@ __device__ inline std::uint32_t warp_min(std::uint32_t value) {
 
 __device__ inline std::uint32_t warp_max(std::uint32_t value) {
   return ~warp_min(~value);
+}
+
+/// The largest value, and a lane that has it. For a whole warp.
+struct LaneMax {
+  std::uint64_t value;
+  int lane;
+};
+__device__ inline LaneMax warp_max_of(std::uint64_t value) {
+  const auto upper = static_cast<std::uint32_t>(value >> 32);
+  const std::uint32_t largest = warp_max(upper);
+  const std::uint32_t lower = warp_max(upper == largest ? static_cast<std::uint32_t>(value) : 0);
+  const std::uint64_t both = static_cast<std::uint64_t>(largest) << 32 | lower;
+  return {both, __ffs(static_cast<int>(__ballot_sync(all_lanes, value == both))) - 1};
 }
 
 /// Inclusive prefix sum over the lanes of a warp.

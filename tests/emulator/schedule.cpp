@@ -262,6 +262,10 @@ Schedule schedule() {
   return chosen;
 }
 
+bool can_hold(int blocks) {
+  return static_cast<unsigned>(blocks) <= chosen.in_flight;
+}
+
 std::string describe_schedule() {
   return "CROWD_EMULATOR_SCHEDULE=" + std::string(orders[static_cast<int>(chosen.order)].name) + ":" +
          std::to_string(chosen.in_flight) + ", seed " + std::to_string(seeded);

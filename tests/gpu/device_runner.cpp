@@ -68,6 +68,8 @@ DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const W
       members_(blank_.members.size() * sizeof(std::uint32_t)),
       representatives_(blank_.representatives.size() * sizeof(std::uint32_t)),
       reports_(blank_.reports.size() * sizeof(CrowdNmsReport)),
+      survivor_boxes_(blank_.boxes.size() * sizeof(CrowdNmsBox)),
+      survivor_scores_(blank_.scores.size() * sizeof(float)),
       workspace_(workspace_bytes_ + 2 * guard),
       candidates_{boxes_.as<CrowdNmsBox>(),
                   scores_.as<float>(),
@@ -89,8 +91,8 @@ DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const W
                reports_.as<CrowdNmsReport>(),
                wanted.max_survivors,
                0,
-               nullptr,
-               nullptr,
+               pointer_or_null<CrowdNmsBox>(survivor_boxes_, wanted.boxes),
+               pointer_or_null<float>(survivor_scores_, wanted.scores),
                {}} {
   poison();
 }
@@ -100,6 +102,8 @@ void DeviceCall::poison() {
   members_.upload(blank_.members.data(), members_.size());
   representatives_.upload(blank_.representatives.data(), representatives_.size());
   reports_.upload(blank_.reports.data(), reports_.size());
+  survivor_boxes_.upload(blank_.boxes.data(), survivor_boxes_.size());
+  survivor_scores_.upload(blank_.scores.data(), survivor_scores_.size());
   workspace_.fill(canary, 0, workspace_.size());
   workspace_.fill(garbage, guard, workspace_bytes_);
 }
@@ -120,6 +124,8 @@ Result DeviceCall::results() const {
   members_.download(result.members.data(), members_.size());
   representatives_.download(result.representatives.data(), representatives_.size());
   reports_.download(result.reports.data(), reports_.size());
+  survivor_boxes_.download(result.boxes.data(), survivor_boxes_.size());
+  survivor_scores_.download(result.scores.data(), survivor_scores_.size());
   std::vector<unsigned char> edges(workspace_.size());
   workspace_.download(edges.data(), edges.size());
   const auto intact = [](std::span<const unsigned char> bytes) {

@@ -25,17 +25,19 @@ std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::s
   return carver.bytes();
 }
 
-void launch(const Call& call, Carver carver) {
-  const std::uint32_t capacity = call.frames.capacity;
-  const Shape shape = make_shape(capacity);
-  const StagedArguments arguments{call.frames,
-                                  shape,
-                                  take_arrays(carver, call.frame_count, capacity),
-                                  pair_rule(call.rule(), call.by_class()),
-                                  min_part(call.rule()),
-                                  call.params.score_threshold,
-                                  call.out,
-                                  call_rules(call)};
+StagedArguments staged_arguments(const Call& call, Carver& carver) {
+  return {call.frames,
+          make_shape(call.frames.capacity),
+          take_arrays(carver, call.frame_count, call.frames.capacity),
+          pair_rule(call.rule(), call.by_class()),
+          min_part(call.rule()),
+          call.params.score_threshold,
+          call.out,
+          call_rules(call)};
+}
+
+void launch_sort(const Call& call, const StagedArguments& arguments) {
+  const Shape& shape = arguments.shape;
   const auto run = [&](void (*kernel)(StagedArguments), std::uint32_t blocks, std::size_t shared = 0) {
     launch_pdl(kernel, call, {call.grid(blocks), threads, shared, shared}, arguments);
   };
@@ -43,6 +45,15 @@ void launch(const Call& call, Carver carver) {
   run(count, shape.blocks, shape.chunks * sizeof(std::uint32_t));
   run(scan, shape.chunks);
   run(scatter, shape.blocks);
+}
+
+void launch(const Call& call, Carver carver) {
+  const StagedArguments arguments = staged_arguments(call, carver);
+  const Shape& shape = arguments.shape;
+  const auto run = [&](void (*kernel)(StagedArguments), std::uint32_t blocks) {
+    launch_pdl(kernel, call, {call.grid(blocks), threads}, arguments);
+  };
+  launch_sort(call, arguments);
   run(call.all_suppress ? find_dominated : find_suppressors, shape.window_blocks + shape.blocks);
   run(resolve, shape.blocks);
   if (call.out.representatives || call.out.members)

@@ -64,8 +64,10 @@ struct Shape {
 struct FrameCounters {
   std::uint32_t width, height;  ///< bits of Largest
   std::uint32_t invalid, below_threshold;
-  std::uint32_t tickets;  ///< drawn by blocks of resolve()
-  std::uint32_t padding[3];
+  std::uint32_t tickets;       ///< drawn by blocks of resolve()
+  std::uint32_t list_entries;  ///< soft methods: reserved of the frame's
+  std::uint32_t in_turn;       ///< soft methods: 1 if survivors have to be found one after another
+  std::uint32_t padding;
 };
 
 constexpr std::uint32_t padded_words(std::uint32_t words) {
@@ -281,6 +283,11 @@ __device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t n
   before = __shfl_sync(all_lanes, before, leader);
   return before + static_cast<std::uint32_t>(__popc(same & ((1u << lane) - 1)));
 }
+
+/// Arrays from the front of the workspace.
+StagedArguments staged_arguments(const Call& call, Carver& carver);
+/// Stages one to four: boxes, keys and counters are set then.
+void launch_sort(const Call& call, const StagedArguments& arguments);
 
 // The stages. Blocks take frame blockIdx.y.
 

@@ -16,6 +16,7 @@
 
 #include "emulator.hpp"
 
+#define CROWD_EMULATED
 #define __host__
 #define __noinline__
 #define __device__
@@ -74,6 +75,21 @@ inline unsigned __match_any_sync(unsigned mask, unsigned value) {
   for (unsigned lane = 0; lane < 32; ++lane)
     bits |= static_cast<unsigned>(all[lane] == value) << lane;
   return bits & mask;
+}
+template <typename Join>
+unsigned emulated_reduction(unsigned mask, unsigned value, Join join) {
+  const auto all = crowd::emulator::exchange(crowd::emulator::Step::vote, mask, value);
+  unsigned result = all[0];
+  for (unsigned lane = 1; lane < 32; ++lane)
+    result = join(result, all[lane]);
+  return result;
+}
+/// Of whole warps.
+inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
+  return emulated_reduction(mask, value, [](unsigned a, unsigned b) { return a + b; });
+}
+inline unsigned __reduce_min_sync(unsigned mask, unsigned value) {
+  return emulated_reduction(mask, value, [](unsigned a, unsigned b) { return std::min(a, b); });
 }
 inline void __syncwarp() {
   crowd::emulator::exchange(crowd::emulator::Step::barrier, ~0u, 0);
@@ -199,13 +215,18 @@ enum cudaError_t {
   cudaErrorNotSupported,
   cudaErrorNotReady
 };
-enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrMultiProcessorCount };
+enum cudaDeviceAttr { cudaDevAttrComputeCapabilityMajor, cudaDevAttrMultiProcessorCount, cudaDevAttrCooperativeLaunch };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize, cudaFuncAttributeNonPortableClusterSizeAllowed };
-enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization, cudaLaunchAttributeClusterDimension };
+enum cudaLaunchAttributeID {
+  cudaLaunchAttributeProgrammaticStreamSerialization,
+  cudaLaunchAttributeClusterDimension,
+  cudaLaunchAttributeCooperative
+};
 struct cudaLaunchAttribute {
   cudaLaunchAttributeID id;
   struct {
     int programmaticStreamSerializationAllowed;
+    int cooperative;
     dim3 clusterDim;
   } val;
 };
@@ -228,8 +249,16 @@ inline cudaError_t cudaGetDeviceCount(int* count) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrComputeCapabilityMajor ? crowd::emulator::device().capability
-                                                          : crowd::emulator::device().processors;
+  const crowd::emulator::Device device = crowd::emulator::device();
+  *value = attribute == cudaDevAttrComputeCapabilityMajor ? device.capability
+           : attribute == cudaDevAttrMultiProcessorCount  ? device.processors
+                                                          : crowd::emulator::can_hold(device.processors);
+  return cudaSuccess;
+}
+/// A block a processor.
+template <typename Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int, std::size_t) {
+  *blocks = 1;
   return cudaSuccess;
 }
 #include "emulated_graphs.hpp"

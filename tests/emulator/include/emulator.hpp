@@ -79,6 +79,8 @@ struct Device {
 };
 Device device();
 void set_device(const Device& device);
+/// Whether so many blocks are in flight at a time, if there are as many.
+bool can_hold(int blocks);
 
 /// Where warps work together, blocks have one dimension.
 enum class Step { none, shuffle, vote, match, barrier };

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Matrix NMS: each candidate looks at the better-ranked ones in its window, twice.
+
+#include "kernels/soft/soft.cuh"
+
+namespace crowd::ruled {
+
+namespace {
+
+/// The candidate of a group of lanes. Groups beyond the last one repeat that, and do not write.
+struct Assigned {
+  std::uint32_t place;
+  bool writes;
+};
+
+__device__ Assigned assigned(std::uint32_t size) {
+  const std::uint32_t place = blockIdx.x * candidates_per_block + threadIdx.x / lanes;
+  return {min(place, size - 1), place < size && threadIdx.x % lanes == 0};
+}
+
+struct Factor {
+  float value;
+  std::uint64_t key;  ///< rank_key() of whose it is
+  std::uint32_t place;
+};
+
+/// The lesser one; of equals that of the better-ranked candidate.
+__device__ Factor lesser(const Factor& a, const Factor& b) {
+  return b.value < a.value || (b.value == a.value && b.key > a.key) ? b : a;
+}
+
+}  // namespace
+
+__global__ void __launch_bounds__(threads) find_covered(SoftArguments a) {
+  pdl_wait();
+  const SoftStage soft(a, blockIdx.y);
+  if (blockIdx.x * candidates_per_block >= soft.size())
+    return;
+  const auto [place, writes] = assigned(soft.size());
+  const Subject mine = soft.stage.subject(place);
+  float largest = 0;
+  visit_suppressors<false>(soft.stage, Walk(soft.stage, mine.box), mine, ~0u, [&](std::uint32_t hi, std::uint64_t) {
+    largest = larger(largest, soft.ratio(soft.box(hi), mine.box));
+    return false;
+  });
+#pragma unroll
+  for (unsigned step = lanes / 2; step; step /= 2)
+    largest = larger(largest, __shfl_xor_sync(all_lanes, largest, step));
+  if (writes)
+    soft.covered(place) = largest;
+}
+
+__global__ void __launch_bounds__(threads) lower_by_matrix(SoftArguments a) {
+  pdl_wait();
+  const SoftStage soft(a, blockIdx.y);
+  if (blockIdx.x * candidates_per_block >= soft.size())
+    return;
+  const auto [place, writes] = assigned(soft.size());
+  const Subject mine = soft.stage.subject(place);
+  Factor least{1, ~0ull, no_place};
+  visit_suppressors<false>(soft.stage, Walk(soft.stage, mine.box), mine, ~0u, [&](std::uint32_t hi, std::uint64_t key) {
+    least = lesser(least, {soft.matrix_factor(soft.ratio(soft.box(hi), mine.box), soft.covered(hi)), key, hi});
+    return false;
+  });
+#pragma unroll
+  for (unsigned step = lanes / 2; step; step /= 2)
+    least = lesser(least, {__shfl_xor_sync(all_lanes, least.value, step), __shfl_xor_sync(all_lanes, least.key, step),
+                           __shfl_xor_sync(all_lanes, least.place, step)});
+  if (!writes)
+    return;
+  const std::uint32_t index = rank_index(mine.key);
+  const float score = a.staged.frames.scores[a.staged.frames.input(soft.stage.frame) + index] * least.value;
+  const bool below = soft.is_below(index, score);
+  soft.state(place) = {0, 0, score, below ? least.place : no_place};
+  soft.publish(place, below ? ScoreWord::suppressed() : ScoreWord::kept(score));
+}
+
+}  // namespace crowd::ruled

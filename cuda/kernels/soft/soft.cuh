@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The soft methods, for frames of up to soft_capacity candidates: behind the sort of the staged path, kernels that
+// lower scores, and those that write what is left. What they share is here. Compiled with CROWD_RULED.
+//
+// Arrays are by place, as those of the staged path, whose memory they take over.
+#pragma once
+
+#include "core/decay.hpp"
+#include "kernels/staged/window.cuh"
+
+namespace crowd::ruled {
+
+/// What is known of a candidate's score, in a word that others read while it changes. Scores only fall: a word that is
+/// old has a score that is too high, or lacks the decision, and is still true.
+class ScoreWord {
+ public:
+  ScoreWord() = default;
+  __device__ explicit ScoreWord(std::uint32_t word) : word_(word) {}
+  /// Of a candidate that has this score or will have less. It is not negative.
+  __device__ static ScoreWord at_most(float score) {
+    return ScoreWord(number_key(score) & ~kept_bit);
+  }
+  /// Of a survivor.
+  __device__ static ScoreWord kept(float score) {
+    return ScoreWord(number_key(score) | kept_bit);
+  }
+  __device__ static ScoreWord suppressed() {
+    return ScoreWord(no_score);
+  }
+
+  __device__ bool is_kept() const {
+    return word_ & kept_bit;
+  }
+  __device__ bool is_suppressed() const {
+    return word_ == no_score;
+  }
+  __device__ bool is_undecided() const {
+    return !is_kept() && !is_suppressed();
+  }
+  /// Orders as scores do; of candidates that are not suppressed.
+  __device__ std::uint32_t score_order() const {
+    return word_ & ~kept_bit;
+  }
+  __device__ std::uint32_t word() const {
+    return word_;
+  }
+
+ private:
+  static constexpr std::uint32_t kept_bit = 0x80000000u;
+  static constexpr std::uint32_t no_score = 0x7fffffffu;  ///< bits of a NaN
+
+  std::uint32_t word_;
+};
+
+constexpr std::uint32_t no_place = ~0u;
+
+/// Of a candidate.
+struct SoftState {
+  std::uint32_t first;  ///< entry of its list
+  std::uint32_t count;  ///< of entries; once it survives, of the candidates that it represents
+  float score;          ///< as it is now
+  std::uint32_t by;     ///< place of the one that suppressed it, or that it waits for, or no_place
+};
+static_assert(sizeof(SoftState) == sizeof(uint4), "in the memory of SuppressorList");
+
+/// Another candidate that would lower a candidate's score if it survived first.
+struct ListEntry {
+  std::uint32_t place;
+  float factor;
+};
+
+struct SoftArguments {
+  StagedArguments staged;
+  ListEntry* lists;  ///< [frames * entries_per_frame]
+  std::uint32_t entries_per_frame;
+  std::uint32_t frame_count;
+  CrowdNmsMethod method;
+  float sigma;
+};
+static_assert(sizeof(SoftArguments) <= 4096, "what a kernel takes");
+
+/// A frame's part of the arrays of a soft method.
+struct SoftStage {
+  const SoftArguments& soft;
+  Stage stage;
+
+  __device__ SoftStage(const SoftArguments& arguments, std::uint32_t frame)
+      : soft(arguments), stage(arguments.staged, frame) {}
+
+  __device__ std::uint32_t size() const {
+    return stage.size();
+  }
+  __device__ ScoreWord word(std::uint32_t place) const {
+    return ScoreWord(load_relaxed(stage.a.arrays.decision + stage.slot + place));
+  }
+  __device__ void publish(std::uint32_t place, ScoreWord word) const {
+    store_relaxed(stage.a.arrays.decision + stage.slot + place, word.word());
+  }
+  /// The same where no other thread writes it during the kernel.
+  __device__ ScoreWord own_word(std::uint32_t place) const {
+    return ScoreWord(stage.a.arrays.decision[stage.slot + place]);
+  }
+  __device__ void set_own_word(std::uint32_t place, ScoreWord word) const {
+    stage.a.arrays.decision[stage.slot + place] = word.word();
+  }
+  __device__ SoftState& state(std::uint32_t place) const {
+    return reinterpret_cast<SoftState*>(stage.a.arrays.suppressors)[stage.slot + place];
+  }
+  /// Soft-NMS: key of the survivor that lowered the candidate's score last.
+  __device__ std::uint64_t& lowered_by(std::uint32_t place) const {
+    return stage.a.arrays.score[stage.slot + place];
+  }
+  /// Matrix NMS: the largest ratio of a better-ranked candidate with this one. In the same memory.
+  __device__ float& covered(std::uint32_t place) const {
+    return *reinterpret_cast<float*>(stage.a.arrays.score + stage.slot + place);
+  }
+  /// Soft-NMS, until it is decided: the word of the one that the candidate waits for.
+  __device__ std::uint32_t& awaited(std::uint32_t place) const {
+    return stage.a.arrays.ranked[stage.slot + place];
+  }
+  __device__ ListEntry* lists() const {
+    return soft.lists + static_cast<std::size_t>(stage.frame) * soft.entries_per_frame;
+  }
+  __device__ bool is_in_turn() const {
+    return load_relaxed(&stage.counters().in_turn);
+  }
+  __device__ void find_in_turn() const {
+    store_relaxed(&stage.counters().in_turn, 1);
+  }
+
+  __device__ std::uint32_t index(std::uint32_t place) const {
+    return rank_index(stage.a.arrays.key[stage.slot + place]);
+  }
+  __device__ const float4& box(std::uint32_t place) const {
+    return stage.a.arrays.box[stage.slot + place];
+  }
+  __device__ float ratio(const float4& hi, const float4& lo) const {
+    return stage.a.rules.pairs.ratio(as_box(hi), as_box(lo));
+  }
+  /// Whether a candidate with this score is below the threshold of its class.
+  __device__ bool is_below(std::uint32_t index, float score) const {
+    const std::int32_t* const classes = stage.a.rules.arrays.classes;
+    return !stage.a.rules.admission.is_enough(score, classes ? classes[stage.a.frames.input(stage.frame) + index] : 0);
+  }
+  /// Whether the candidate at `place` lowers the score of another one, `mine`, if it survives first.
+  __device__ bool lowers(std::uint32_t place, const Subject& mine) const {
+    constexpr std::uint64_t best = ~0ull;
+    const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
+    const float4& b = box(place);
+    return key != mine.key && stage.may_suppress(best, b, mine) && stage.suppresses(key, b, mine);
+  }
+  /// By what a survivor's score that overlaps by `ratio` multiplies that of another one: soft-NMS.
+  __device__ float factor(float ratio) const {
+    return soft.method == CROWD_NMS_SOFT_LINEAR ? linear_decay(ratio) : gaussian_decay(ratio, soft.sigma);
+  }
+  /// The same of one that is itself covered: matrix NMS.
+  __device__ float matrix_factor(float ratio, float covered) const {
+    return soft.method == CROWD_NMS_MATRIX_LINEAR ? linear_matrix_decay(ratio, covered)
+                                                  : gaussian_matrix_decay(ratio, covered, soft.sigma);
+  }
+};
+
+/// Score and index of a candidate, as they are now: larger is better.
+__device__ inline std::uint64_t soft_key(std::uint32_t score_order, std::uint32_t index) {
+  return static_cast<std::uint64_t>(score_order) << 32 | ~index;
+}
+
+constexpr unsigned soft_threads = tuning::soft_block;
+constexpr unsigned soft_warps = soft_threads / warp_size;
+
+// The kernels. Blocks take frame blockIdx.y unless they say otherwise.
+
+/// Lists, for each candidate, those that lower its score. A warp takes a candidate.
+__global__ void list_neighbours(SoftArguments a);
+/// Finds survivors and lowers scores, all candidates at a time. All its blocks have to be in flight.
+__global__ void settle(SoftArguments a);
+/// The same for frames that settle() gave up, one survivor after another. A block a frame.
+__global__ void settle_in_turn(SoftArguments a);
+
+__global__ void find_covered(SoftArguments a);
+__global__ void lower_by_matrix(SoftArguments a);
+
+/// Representatives, and members of survivors.
+__global__ void write_soft_representatives(SoftArguments a);
+/// Survivors in the order of their scores, and reports. A warp takes a candidate.
+__global__ void write_soft_survivors(SoftArguments a);
+
+}  // namespace crowd::ruled
