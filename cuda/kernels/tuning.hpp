@@ -55,9 +55,10 @@ constexpr unsigned soft_held = 128;
 constexpr unsigned min_list_room = 64;
 constexpr unsigned max_list_room = 256;
 constexpr unsigned soft_entries = 1u << 24;
-/// Times that a warp looks at 32 entries, or for news, per candidate of the frame, until settle() gives the frame up:
-/// about as long as it takes in turn.
-constexpr unsigned soft_looks = 2;
+/// settle() gives a frame up where a warp has looked at 32 entries, or for news, so many times, and once more per so many
+/// candidates of the frame: after about as long as it takes in turn.
+constexpr unsigned min_soft_looks = 1024;
+constexpr unsigned soft_candidates_per_look = 2;
 
 /// Map kernel of the paper: the block shape its authors published.
 constexpr unsigned paper_tile = 16;

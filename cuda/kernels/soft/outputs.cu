@@ -17,32 +17,45 @@ __device__ std::uint32_t representative(const SoftStage& soft, std::uint32_t pla
   return by != no_place && soft.own_word(by).is_kept() ? by : no_place;
 }
 
-/// How many survivors there are, and how many of these have a better key than `key`.
-struct Counts {
-  std::uint32_t survivors, better;
-};
-
-/// For a whole warp.
-__device__ Counts count_survivors(const SoftStage& soft, std::uint64_t key) {
+/// Calls take(word, place) for all places, a lane for every 32nd. For a whole warp.
+template <typename Take>
+__device__ void for_each_word(const SoftStage& soft, Take take) {
   constexpr unsigned step = 8;
   const std::uint32_t size = soft.size();
-  const auto score = static_cast<std::uint32_t>(key >> 32);
-  Counts counts{0, 0};
   for (std::uint32_t first = threadIdx.x % warp_size; first < size; first += step * warp_size) {
     ScoreWord word[step];
 #pragma unroll
     for (unsigned s = 0; s < step; ++s)
       word[s] = first + s * warp_size < size ? soft.own_word(first + s * warp_size) : ScoreWord::suppressed();
 #pragma unroll
-    for (unsigned s = 0; s < step; ++s) {
-      counts.survivors += word[s].is_kept();
-      counts.better += word[s].is_kept() && word[s].score_order() > score;
-      // Of equal scores the index decides: it is looked up as rarely as that.
-      if (unlikely(word[s].is_kept() && word[s].score_order() == score))
-        counts.better += soft_key(score, soft.index(first + s * warp_size)) > key;
-    }
+    for (unsigned s = 0; s < step; ++s)
+      take(word[s], first + s * warp_size);
   }
-  return {warp_sum(counts.survivors), warp_sum(counts.better)};
+}
+
+__device__ std::uint32_t count_survivors(const SoftStage& soft) {
+  std::uint32_t survivors = 0;
+  for_each_word(soft, [&](ScoreWord word, std::uint32_t) { survivors += word.is_kept(); });
+  return warp_sum(survivors);
+}
+
+/// How many survivors are better than the one at `place`.
+__device__ std::uint32_t rank_of(const SoftStage& soft, std::uint32_t place) {
+  // Words of survivors order as their scores do, and are above all others.
+  const std::uint32_t mine = soft.own_word(place).word();
+  std::uint32_t better = 0, equal = 0;
+  for_each_word(soft, [&](ScoreWord word, std::uint32_t) {
+    better += word.word() > mine;
+    equal += word.word() == mine;
+  });
+  if (warp_sum(equal) == 1)
+    return warp_sum(better);
+  const std::uint32_t index = soft.index(place);
+  for_each_word(soft, [&](ScoreWord word, std::uint32_t its) {
+    if (word.word() == mine)
+      better += soft.index(its) < index;
+  });
+  return warp_sum(better);
 }
 
 __device__ void write_survivor(const SoftStage& soft, std::uint32_t place, std::uint32_t rank) {
@@ -89,17 +102,16 @@ __global__ void __launch_bounds__(soft_threads) write_soft_survivors(SoftArgumen
   pdl_wait();
   const SoftStage soft(a, blockIdx.y);
   const std::uint32_t place = blockIdx.x * soft_warps + threadIdx.x / warp_size;
-  const bool is_survivor = place < soft.size() && soft.own_word(place).is_kept();
-  if (!is_survivor && place)
+  if (place == 0) {
+    const std::uint32_t survivors = count_survivors(soft);
+    if (threadIdx.x % warp_size == 0)
+      write_report(soft, survivors);
+  }
+  if (place >= soft.size() || !soft.own_word(place).is_kept())
     return;
-  const std::uint64_t key = is_survivor ? soft_key(soft.own_word(place).score_order(), soft.index(place)) : 0;
-  const Counts counts = count_survivors(soft, key);
-  if (threadIdx.x % warp_size)
-    return;
-  if (is_survivor && counts.better < a.staged.out.max_survivors)
-    write_survivor(soft, place, counts.better);
-  if (place == 0)
-    write_report(soft, counts.survivors);
+  const std::uint32_t rank = rank_of(soft, place);
+  if (threadIdx.x % warp_size == 0 && rank < a.staged.out.max_survivors)
+    write_survivor(soft, place, rank);
 }
 
 }  // namespace crowd::ruled

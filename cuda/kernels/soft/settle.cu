@@ -14,8 +14,6 @@ namespace crowd::ruled {
 
 namespace {
 
-constexpr std::uint32_t min_looks = 1024;
-
 /// Goes on with a candidate. For a whole warp.
 class Candidate {
  public:
@@ -24,7 +22,13 @@ class Candidate {
         place_(place),
         index_(soft.index(place)),
         state_(soft.state(place)),
-        lowered_by_(soft.lowered_by(place)) {}
+        lowered_by_(soft.lowered_by(place)),
+        awaited_(soft.awaited(place)) {}
+
+  /// Whether what it waits for has changed. For a whole warp.
+  __device__ bool has_news() const {
+    return state_.by == no_place || __any_sync(all_lanes, soft_.word(state_.by).word() != awaited_);
+  }
 
   /// As far as it gets without waiting. True once it is decided. Adds to `looks`.
   __device__ bool go_on(std::uint32_t& looks) {
@@ -78,10 +82,11 @@ class Candidate {
   }
 
   __device__ void write(ScoreWord word, std::uint32_t by) {
+    state_.by = by;
     if (threadIdx.x % warp_size == 0) {
-      state_.by = by;
       soft_.state(place_) = state_;
       soft_.lowered_by(place_) = lowered_by_;
+      soft_.awaited(place_) = awaited_;
       soft_.publish(place_, word);
     }
     __syncwarp();
@@ -96,8 +101,7 @@ class Candidate {
     return true;
   }
   __device__ bool wait(const Next& next) {
-    if (threadIdx.x % warp_size == 0)
-      soft_.awaited(place_) = next.word;
+    awaited_ = next.word;
     write(ScoreWord::at_most(state_.score), next.place);
     return false;
   }
@@ -106,31 +110,63 @@ class Candidate {
   const std::uint32_t place_, index_;
   SoftState state_;
   std::uint64_t lowered_by_;
+  std::uint32_t awaited_;  ///< word of the one it waits for
 };
 
-/// Whether what the candidate waits for has changed. For a whole warp.
-__device__ bool has_news(const SoftStage& soft, std::uint32_t place) {
-  const std::uint32_t by = soft.state(place).by;
-  return by == no_place || __any_sync(all_lanes, soft.word(by).word() != soft.awaited(place));
+/// Whether a warp goes on with a frame. Gives the frame up where it has looked too often.
+class Patience {
+ public:
+  __device__ explicit Patience(const SoftStage& soft)
+      : soft_(soft), most_(tuning::min_soft_looks + soft.size() / tuning::soft_candidates_per_look) {}
+
+  /// For a whole warp. `looks`: so far.
+  __device__ bool lasts(std::uint32_t looks) const {
+    if (looks > most_)
+      soft_.find_in_turn();
+    return !__any_sync(all_lanes, soft_.is_in_turn());
+  }
+
+ private:
+  const SoftStage& soft_;
+  const std::uint32_t most_;
+};
+
+__device__ void settle_one(const SoftStage& soft, std::uint32_t place) {
+  const Patience patience(soft);
+  Candidate candidate(soft, place);
+  std::uint32_t looks = 0;
+  constexpr std::uint32_t rarely = 16;
+  while (looks % rarely || patience.lasts(looks)) {
+    ++looks;
+    if (candidate.has_news() && candidate.go_on(looks))
+      return;
+  }
 }
 
-/// The warp takes every stride-th candidate until all of these are decided, or the frame is given up.
-__device__ void settle_frame(const SoftStage& soft, std::uint32_t first, std::uint32_t stride) {
+/// Every stride-th candidate.
+__device__ void settle_many(const SoftStage& soft, std::uint32_t first, std::uint32_t stride) {
+  const Patience patience(soft);
   const std::uint32_t size = soft.size();
-  if (first >= size)
-    return;
-  const std::uint32_t most = size * tuning::soft_looks + min_looks;
   std::uint32_t looks = 0;
-  bool waits = true;
-  while (waits && !__any_sync(all_lanes, soft.is_in_turn())) {
+  for (bool waits = true; waits && patience.lasts(looks++);) {
     waits = false;
-    for (std::uint32_t place = first; place < size; place += stride)
-      if (soft.word(place).is_undecided())
-        waits |= !(has_news(soft, place) && Candidate(soft, place).go_on(looks));
-    ++looks;
-    if (waits && looks > most)
-      soft.find_in_turn();
+    for (std::uint32_t place = first; place < size; place += stride) {
+      if (!soft.word(place).is_undecided())
+        continue;
+      Candidate candidate(soft, place);
+      waits |= !(candidate.has_news() && candidate.go_on(looks));
+    }
   }
+}
+
+/// The warp's part of a frame: until all of it is decided, or the frame is given up.
+__device__ void settle_frame(const SoftStage& soft, std::uint32_t first, std::uint32_t stride) {
+  if (first >= soft.size())
+    return;
+  if (stride >= soft.size())
+    settle_one(soft, first);
+  else
+    settle_many(soft, first, stride);
 }
 
 }  // namespace
