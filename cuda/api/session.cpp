@@ -81,6 +81,8 @@ std::size_t session_bytes(CrowdNmsBackend backend, const CrowdNmsParams* params,
       p.paper_d_max = params->paper_d_max;
       p.paper_k = params->paper_k;
     }
+    if (reads_merge(p))
+      p.merge = CROWD_NMS_MERGE_WEIGHTED;
     bytes = std::max(bytes, workspace_bytes(backend, p, frames, capacity));
   }
   return bytes;
@@ -145,10 +147,6 @@ CrowdNmsStatus check_room_for_paper(const CrowdNmsSession& session, const CrowdN
                 candidates->frames, candidates->capacity, session.frames, session.capacity);
   if (const CrowdNmsStatus status = check_backend(info_of(params->method), session.kind); status != CROWD_NMS_OK)
     return status;
-  if (const CrowdNmsStatus status = check_merging(*params, session.kind); status != CROWD_NMS_OK)
-    return status;
-  if (const CrowdNmsStatus status = check_merged_outputs(*params, *survivors, session.kind); status != CROWD_NMS_OK)
-    return status;
   if (const CrowdNmsStatus status = check_room_for_paper(session, *params, candidates->capacity);
       status != CROWD_NMS_OK)
     return status;
@@ -174,8 +172,6 @@ CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, const CrowdNmsPara
       return status;
     if (const CrowdNmsStatus status = crowd::check_backend(crowd::info_of(params->method), backend);
         status != CROWD_NMS_OK)
-      return status;
-    if (const CrowdNmsStatus status = crowd::check_merging(*params, backend); status != CROWD_NMS_OK)
       return status;
   }
   std::unique_ptr<crowd::Session> made;

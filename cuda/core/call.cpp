@@ -62,26 +62,6 @@ CrowdNmsStatus check_backend(const CrowdNmsMethodInfo& method, CrowdNmsBackend b
               on_cpu ? "CPU" : "CUDA", method.name, on_cpu ? "CUDA" : "CPU");
 }
 
-CrowdNmsStatus check_merging(const CrowdNmsParams& params, CrowdNmsBackend backend) {
-  const bool merges = params.merge != CROWD_NMS_MERGE_NONE || params.cluster_score != CROWD_NMS_CLUSTER_SCORE_NONE ||
-                      params.min_members > 1;
-  if (backend == CROWD_NMS_BACKEND_CPU || !reads_merge(params) || !merges)
-    return CROWD_NMS_OK;
-  return fail(CROWD_NMS_UNSUPPORTED,
-              "the CUDA backend does not merge: use the CPU backend, or leave merge, cluster_score and min_members 0");
-}
-
-CrowdNmsStatus check_merged_outputs(const CrowdNmsParams& params, const CrowdNmsSurvivors& survivors,
-                                    CrowdNmsBackend backend) {
-  if (backend == CROWD_NMS_BACKEND_CPU || info_of(params.method).changes_scores ||
-      (!survivors.boxes && !survivors.scores))
-    return CROWD_NMS_OK;
-  return fail(
-      CROWD_NMS_UNSUPPORTED,
-      "the CUDA backend writes no boxes and scores of survivors: use the CPU backend, or crowd_nms_cuda_gather() "
-      "and NULL for both");
-}
-
 CrowdNmsStatus check_total(std::uint32_t frames, std::uint32_t capacity) {
   if (total_fits(frames, capacity))
     return CROWD_NMS_OK;

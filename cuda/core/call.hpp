@@ -43,13 +43,6 @@ CrowdNmsStatus check_arrays(const CrowdNmsCandidates* candidates, const CrowdNms
 /// CROWD_NMS_UNSUPPORTED where the backend lacks the method.
 CrowdNmsStatus check_backend(const CrowdNmsMethodInfo& method, CrowdNmsBackend backend);
 
-/// CROWD_NMS_UNSUPPORTED where the backend lacks what the params ask for beside the method.
-CrowdNmsStatus check_merging(const CrowdNmsParams& params, CrowdNmsBackend backend);
-
-/// The same of outputs.
-CrowdNmsStatus check_merged_outputs(const CrowdNmsParams& params, const CrowdNmsSurvivors& survivors,
-                                    CrowdNmsBackend backend);
-
 /// Checks that a batch of this size is within what any call holds.
 CrowdNmsStatus check_total(std::uint32_t frames, std::uint32_t capacity);
 

@@ -150,6 +150,15 @@ void launch_matrix(Call& call, std::byte* workspace);
 std::size_t matrix_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
 }  // namespace ruled
 
+/// Merging of what a method's launches find, and the own boxes and scores of survivors.
+namespace merging {
+/// Of params, whatever the outputs.
+std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
+/// Runs the method by `launch` and does what merging the call asks for. `workspace`: workspace_bytes() of device
+/// memory, followed by the method's.
+void launch(Call& call, std::byte* workspace, void (*launch)(Call& call, std::byte* workspace));
+}  // namespace merging
+
 /// Algorithms 1 and 2: decides which candidates are kept. `scratch`: paper_scratch_bytes() of device memory.
 void launch_paper(const Call& call, std::byte* scratch);
 std::size_t paper_scratch_bytes(std::uint64_t side);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// crowd_nms_cuda_gather(): copies the survivors' boxes, scores and classes on the device.
+// crowd_nms_cuda_gather(): copies the survivors' boxes, scores and classes on the device. Boxes and scores
+// that the call wrote, merged ones say, take the place of the candidates'.
 
 #include "core/call.hpp"
 #include "core/failure.hpp"
@@ -62,8 +63,10 @@ __global__ void __launch_bounds__(gather_threads) gather_survivors(Gather call) 
     return;
   const std::size_t at = static_cast<std::size_t>(frame) * call.survivors.max_survivors + rank;
   const std::size_t from = call.frames.input(frame) + call.survivors.survivors[at];
-  reinterpret_cast<float4*>(call.out.boxes)[at] = call.frames.boxes[from];
-  call.out.scores[at] = call.frames.scores[from];
+  const CrowdNmsSurvivors& own = call.survivors;
+  reinterpret_cast<float4*>(call.out.boxes)[at] =
+      own.boxes ? reinterpret_cast<const float4*>(own.boxes)[at] : call.frames.boxes[from];
+  call.out.scores[at] = own.scores ? own.scores[at] : call.frames.scores[from];
   if (call.out.classes)
     call.out.classes[at] = call.frames.classes ? call.frames.classes[from] : 0;
   if (call.out.members)
@@ -87,7 +90,7 @@ CrowdNmsStatus check(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivo
     return fail(CROWD_NMS_INVALID_ARGUMENT, "members can be gathered only if survivors has them");
   if (gathered->totals_copy && !gathered->totals)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "totals_copy is a copy of totals: give both, or none");
-  if (!aligned(candidates->boxes) || !aligned(gathered->boxes))
+  if (!aligned(candidates->boxes) || !aligned(survivors->boxes) || !aligned(gathered->boxes))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "boxes must be aligned to %zu bytes on the device", sizeof(float4));
   if (candidates->frames > tuning::max_grid_y)
     return fail(CROWD_NMS_UNSUPPORTED, "%u frames are more than one CUDA call takes (%u): split the batch",

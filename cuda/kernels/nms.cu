@@ -52,8 +52,6 @@ CrowdNmsStatus check_supported(const CrowdNmsParams& params, std::uint32_t frame
   if (const CrowdNmsStatus status = check_backend(info_of(params.method), CROWD_NMS_BACKEND_CUDA);
       status != CROWD_NMS_OK)
     return status;
-  if (const CrowdNmsStatus status = check_merging(params, CROWD_NMS_BACKEND_CUDA); status != CROWD_NMS_OK)
-    return status;
   if (frames > tuning::max_grid_y)
     return fail(CROWD_NMS_UNSUPPORTED, "%u frames are more than one CUDA call takes (%u): split the batch", frames,
                 tuning::max_grid_y);
@@ -133,6 +131,11 @@ void launch_paper_method(Call& call, std::byte* workspace) {
     launch_representatives(call);
 }
 
+std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
+  return merging::workspace_bytes(params, frames, capacity) +
+         device_method(Methods{}, params.method).workspace_bytes(params, frames, capacity);
+}
+
 // Not inlined, see FloatingPointModes.
 [[gnu::noinline]] CrowdNmsStatus check_and_run(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                                                const CrowdNmsSurvivors* survivors, void* workspace, std::size_t bytes,
@@ -179,13 +182,9 @@ CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCan
   const std::uint32_t capacity = candidates.capacity;
   if (const CrowdNmsStatus status = check_supported(params, frames, capacity); status != CROWD_NMS_OK)
     return status;
-  if (const CrowdNmsStatus status = check_merged_outputs(params, survivors, CROWD_NMS_BACKEND_CUDA);
-      status != CROWD_NMS_OK)
-    return status;
   if (!frames)
     return CROWD_NMS_OK;
-  const DeviceMethod method = device_method(Methods{}, params.method);
-  const std::size_t needed = method.workspace_bytes(params, frames, capacity);
+  const std::size_t needed = workspace_bytes(params, frames, capacity);
   if (const CrowdNmsStatus status = check_pointers(candidates, workspace, bytes, needed); status != CROWD_NMS_OK)
     return status;
   const bool by_visible = reads_pairs(params) && params.rule == CROWD_NMS_VISIBLE;
@@ -199,7 +198,7 @@ CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCan
   Call call{params, batch, frames, survivors, stream};
   call.whole = reinterpret_cast<const float4*>(candidates.boxes);
   call.rule_arrays = rule_arrays(candidates);
-  method.launch(call, static_cast<std::byte*>(workspace));
+  merging::launch(call, static_cast<std::byte*>(workspace), device_method(Methods{}, params.method).launch);
   return status_of(call, "launching the kernels");
 }
 
@@ -211,7 +210,7 @@ size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams* params, uint32_t fra
   if (crowd_nms_params_check(params) != CROWD_NMS_OK || check_supported(*params, frames, capacity) != CROWD_NMS_OK ||
       check_total(frames, capacity) != CROWD_NMS_OK)
     return 0;
-  return device_method(Methods{}, params->method).workspace_bytes(*params, frames, capacity);
+  return workspace_bytes(*params, frames, capacity);
 }
 
 CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,

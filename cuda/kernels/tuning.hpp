@@ -60,6 +60,9 @@ constexpr unsigned soft_entries = 1u << 24;
 constexpr unsigned min_soft_looks = 1024;
 constexpr unsigned soft_candidates_per_look = 2;
 
+/// Merging: longest list of a survivor's members that its warp sorts. It looks for longer ones among all candidates.
+constexpr unsigned merge_list = 512;
+
 /// Map kernel of the paper: the block shape its authors published.
 constexpr unsigned paper_tile = 16;
 

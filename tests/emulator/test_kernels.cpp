@@ -154,6 +154,56 @@ TEST_P(Emulated, agrees_on_ragged_batches) {
   expect_as_oracle(run_emulated, sorted_crowds(method()));
 }
 
+TEST_P(Emulated, agrees_when_merging) {
+  const auto agrees = [](const Case& it) { expect_as_oracle(run_emulated, merging(it)); };
+  constexpr std::uint32_t small[] = {0, 1, 9, 33, 65};
+  for_each_case(small, method(), 3, agrees);
+  constexpr std::uint32_t medium[] = {257, 385};
+  for_each_case(medium, method(), 1, agrees);
+  for_each_ruled_case(medium, method(), 2, agrees);
+  for_each_batch(method(), agrees);
+  for_each_ruled_batch(method(), agrees);
+}
+
+/// A frame with each way of merging.
+void expect_merges(const Batch& batch, CrowdNmsMethod method, std::uint32_t room, bool others = true) {
+  for (const CrowdNmsMerge merge : all_merges()) {
+    Case it{"merging", default_params(), batch, {room, others, others, true, true}};
+    it.params.method = method;
+    it.params.merge = merge;
+    it.params.cluster_score = static_cast<CrowdNmsClusterScore>(merge % (CROWD_NMS_CLUSTER_SCORE_SUM + 1));
+    for (const std::uint32_t least : {0u, 3u}) {
+      it.params.min_members = least;
+      expect_as_oracle(run_emulated, it);
+    }
+  }
+}
+
+// More members than a warp has room for, with the direct path and with lists of members.
+TEST_P(Emulated, agrees_when_merging_large_frames) {
+  use(132);
+  for (const std::uint32_t n : {1300u, 4500u}) {
+    const Batch one_spot = Batch::of(crowd(n, 2, 100, 100, 5));
+    expect_merges(one_spot, method(), n);
+    expect_merges(Batch::of(distribution("clustered").make(n, 3)), method(), n / 9, false);
+  }
+}
+
+// The frames of a batch have lists of their own.
+TEST_P(Emulated, agrees_when_merging_batches_of_large_frames) {
+  Batch batch;
+  for (const std::uint32_t n : {700u, 0u, 1200u}) {
+    batch.offsets.push_back(batch.all.size());
+    batch.counts.push_back(n);
+    const Boxes frame = distribution("clustered").make(n, n);
+    for (std::uint32_t i = 0; i < n; ++i)
+      batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
+  }
+  batch.frames = 3;
+  batch.capacity = 4097;
+  expect_merges(batch, method(), 600);
+}
+
 TEST_P(Emulated, gives_one_answer_in_any_order_of_threads) {
   CrowdNmsParams params = default_params();
   params.method = method();
@@ -229,10 +279,10 @@ TEST(gather, hands_out_survivors_as_boxes) {
 
 TEST(gather, says_what_is_wrong_with_its_arguments) {
   const Batch batch = Batch::of(distribution("chain").make(5, 1));
-  const Wanted wanted{batch.capacity, false, false};
+  const Wanted wanted{batch.capacity, false, false, true};
   Result results = Result::sized(batch, wanted);
   const CrowdNmsCandidates candidates = batch.candidates();
-  const CrowdNmsSurvivors survivors = results.outputs(wanted);
+  CrowdNmsSurvivors survivors = results.outputs(wanted);
   Gathered out(batch, wanted);
   CrowdNmsGathered gathered{};
   const auto refused = [&](const char* word) {
@@ -250,6 +300,9 @@ TEST(gather, says_what_is_wrong_with_its_arguments) {
   EXPECT_TRUE(refused("totals"));
   gathered.totals_copy = nullptr;
   gathered.boxes = reinterpret_cast<CrowdNmsBox*>(reinterpret_cast<char*>(out.boxes.data()) + 4);
+  EXPECT_TRUE(refused("aligned"));
+  gathered.boxes = out.boxes.data();
+  survivors.boxes = reinterpret_cast<CrowdNmsBox*>(reinterpret_cast<char*>(results.boxes.data()) + 4);
   EXPECT_TRUE(refused("aligned"));
   EXPECT_EQ(crowd_nms_cuda_gather(nullptr, &survivors, &gathered, nullptr), CROWD_NMS_INVALID_ARGUMENT);
 }

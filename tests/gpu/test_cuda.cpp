@@ -113,6 +113,40 @@ TEST_P(CudaAgainstOracle, agrees_with_rules) {
   for_each_ruled_batch(method(), agrees);
 }
 
+TEST_P(CudaAgainstOracle, agrees_when_merging) {
+  const auto agrees = [&](const Case& it) {
+    if (fits_hardware(it) && takes(it))
+      expect_as_oracle(runner(), merging(it));
+  };
+  for_each_case(small_sizes, method(), quick() ? 1 : 4, agrees);
+  for_each_case(medium_sizes, method(), quick() ? 1 : 4, agrees);
+  if (!quick())
+    for_each_case(large_sizes, method(), 1, agrees);
+  for_each_batch(method(), agrees);
+  if (!reads(method(), CROWD_NMS_READS_RULE))
+    return;
+  for_each_ruled_case(medium_sizes, method(), quick() ? 1 : 3, agrees);
+  for_each_ruled_batch(method(), agrees);
+}
+
+// Survivors of few members, of as many as a warp sorts and of more, below and above the direct path's capacity.
+TEST_P(CudaAgainstOracle, agrees_on_every_way_of_merging) {
+  if (!reads(method(), CROWD_NMS_READS_MERGE))
+    GTEST_SKIP() << "the method reads no ways of merging";
+  for (const std::uint32_t n : {1300u, 4096u, 4500u}) {
+    for (const Boxes& set : {crowd(n, 2, 100, 100, 5), distribution("clustered").make(n, 3)}) {
+      for (const CrowdNmsMerge merge : all_merges()) {
+        Case it{"merging", default_params(), Batch::of(set), {n, true, true, true, true}};
+        it.params.method = method();
+        it.params.merge = merge;
+        it.params.cluster_score = static_cast<CrowdNmsClusterScore>(merge % (CROWD_NMS_CLUSTER_SCORE_SUM + 1));
+        it.params.min_members = merge % 2 * 3;
+        expect_as_oracle(runner(), it);
+      }
+    }
+  }
+}
+
 template <typename T>
 void fetch(const DeviceBytes& from, std::vector<T>& to) {
   from.download(to.data(), to.size() * sizeof(T));
@@ -126,6 +160,7 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
     const DeviceBytes counts{std::span(batch.counts)};
     const DeviceBytes survivors{std::span(found.survivors)}, members{std::span(found.members)};
     const DeviceBytes reports{std::span(found.reports)};
+    const DeviceBytes merged_boxes{std::span(found.boxes)}, merged_scores{std::span(found.scores)};
     CrowdNmsCandidates candidates{};
     candidates.boxes = boxes.as<CrowdNmsBox>();
     candidates.scores = scores.as<float>();
@@ -140,8 +175,8 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
                                     reports.as<CrowdNmsReport>(),
                                     it.wanted.max_survivors,
                                     0,
-                                    nullptr,
-                                    nullptr,
+                                    it.wanted.boxes ? merged_boxes.as<CrowdNmsBox>() : nullptr,
+                                    it.wanted.scores ? merged_scores.as<float>() : nullptr,
                                     {}};
     const DeviceBytes out_boxes{std::span(std::as_const(out.boxes))}, out_scores{std::span(std::as_const(out.scores))};
     const DeviceBytes out_classes{std::span(std::as_const(out.classes))},
@@ -294,9 +329,13 @@ TEST(Cuda, refuses_a_small_or_misaligned_workspace) {
 }
 
 TEST(Cuda, keeps_the_workspace_within_64_bytes_a_candidate) {
-  const CrowdNmsParams params = default_params();
-  for (const std::uint32_t n : {1u, 100u, 4096u, 100000u})
+  CrowdNmsParams params = default_params();
+  for (const std::uint32_t n : {1u, 100u, 4096u, 100000u}) {
+    params.merge = CROWD_NMS_MERGE_NONE;
     EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, n), 64u * n + 8192) << n;
+    params.merge = CROWD_NMS_MERGE_WEIGHTED;
+    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, n), 84u * n + 12288) << n;
+  }
 }
 
 }  // namespace

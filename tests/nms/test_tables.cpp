@@ -64,31 +64,6 @@ TEST(Backend, that_lacks_a_method_refuses_it) {
   EXPECT_THAT(crowd_nms_last_error(), HasSubstr("the CUDA backend lacks method soft: use the CPU backend"));
 }
 
-// The CUDA backend asks the same function, here and in sessions.
-TEST(Backend, that_does_not_merge_refuses_to) {
-  CrowdNmsParams params = default_params();
-  CrowdNmsSurvivors survivors = {};
-  float score = 0;
-  params.min_members = 1;
-  EXPECT_EQ(check_merging(params, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_OK);
-  EXPECT_EQ(check_merged_outputs(survivors, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_OK);
-  for (const auto& change : {+[](CrowdNmsParams& p) { p.merge = CROWD_NMS_MERGE_VOTE; },
-                             +[](CrowdNmsParams& p) { p.cluster_score = CROWD_NMS_CLUSTER_SCORE_MAX; },
-                             +[](CrowdNmsParams& p) { p.min_members = 2; }}) {
-    CrowdNmsParams changed = params;
-    change(changed);
-    EXPECT_EQ(check_merging(changed, CROWD_NMS_BACKEND_CPU), CROWD_NMS_OK);
-    EXPECT_EQ(check_merging(changed, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_UNSUPPORTED);
-    EXPECT_THAT(crowd_nms_last_error(), HasSubstr("the CUDA backend does not merge: use the CPU backend"));
-    changed.method = CROWD_NMS_PAPER;
-    EXPECT_EQ(check_merging(changed, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_OK) << "paper ignores it";
-  }
-  survivors.scores = &score;
-  EXPECT_EQ(check_merged_outputs(survivors, CROWD_NMS_BACKEND_CPU), CROWD_NMS_OK);
-  EXPECT_EQ(check_merged_outputs(survivors, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_UNSUPPORTED);
-  EXPECT_THAT(crowd_nms_last_error(), HasSubstr("crowd_nms_cuda_gather()"));
-}
-
 /// With every member of the params changed that only what `what` names reads.
 CrowdNmsParams changed(CrowdNmsParams params, CrowdNmsReads what) {
   switch (what) {

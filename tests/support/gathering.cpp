@@ -42,8 +42,8 @@ Gathered expected_of(const Case& it, const Result& found) {
     for (std::uint32_t rank = 0; rank < expected.counts[f]; ++rank) {
       const std::size_t at = std::size_t{f} * it.wanted.max_survivors + rank;
       const std::size_t from = start_of(it.batch, f) + found.survivors[at];
-      expected.boxes[at] = it.batch.all.boxes[from];
-      expected.scores[at] = it.batch.all.scores[from];
+      expected.boxes[at] = found.boxes.empty() ? it.batch.all.boxes[from] : found.boxes[at];
+      expected.scores[at] = found.scores.empty() ? it.batch.all.scores[from] : found.scores[at];
       expected.classes[at] = it.batch.with_classes ? it.batch.all.classes[from] : 0;
       expected.members[at] = found.members[at];
     }
@@ -86,7 +86,9 @@ void expect_gathers(const Gather& gather) {
   for_each_batch(CROWD_NMS_GREEDY, [&](const Case& original) {
     for (const std::uint32_t room : {original.wanted.max_survivors, 3u}) {
       Case it = original;
-      it.wanted = {room, true, false};
+      it.params.merge = CROWD_NMS_MERGE_WEIGHTED;
+      it.params.cluster_score = CROWD_NMS_CLUSTER_SCORE_SUM;
+      it.wanted = {room, true, false, room % 2 == 1, room % 2 == 1};
       const Result found = run_oracle(it.params, it.batch, it.wanted);
       Gathered got(it.batch, it.wanted);
       gather(it, found, got);

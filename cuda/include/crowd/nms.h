@@ -378,7 +378,7 @@ typedef struct {
                                       a multiple of paper_k. At most 65536 */
   uint32_t paper_k;              /**< method paper only: partitions of a row, a divisor of D_max, default 32. CUDA needs
                                       D_max / k <= 1024 */
-  CrowdNmsMerge merge;           /**< default none. The CPU backend only, as the next two: CROWD_NMS_UNSUPPORTED */
+  CrowdNmsMerge merge;           /**< default none */
   CrowdNmsClusterScore cluster_score; /**< default none */
   uint32_t min_members;          /**< 0 (default), 1: all survivors; else what has fewer members is dropped */
   float sigma;                   /**< of Gaussian soft methods, above 0 and finite, default 0.5. In soft-gaussian a larger
@@ -445,7 +445,7 @@ typedef struct {
   uint32_t max_survivors;  /**< room per frame in `survivors`; the best-ranked ones are written. May be 0: just count */
   uint32_t flags;          /**< 0 */
   CrowdNmsBox *boxes;      /**< NULL, or [frames * max_survivors]: the box of the survivor at the same place, see
-                                "Merging". The CPU backend only, as scores: CROWD_NMS_UNSUPPORTED */
+                                "Merging" */
   float *scores;           /**< NULL, or [frames * max_survivors]: its score, which soft methods and wbf change */
   void *reserved[4];       /**< NULL */
 } CrowdNmsSurvivors;
@@ -498,6 +498,8 @@ struct CUstream_st;
  * Where the GPU can (Hopper and up), kernels start while their predecessor in the stream ends, and wait for it. A kernel
  * of yours that is launched to start early as well must wait for its own predecessor (griddepcontrol.wait).
  * At most 65535 frames, and a capacity of at most 1048576: CROWD_NMS_UNSUPPORTED beyond.
+ * Merging adds a kernel, one more for min_members, and three above a capacity of 4096. Members cost O(n) but for those of
+ * survivors of more than 512; vote compares each survivor with all candidates of its frame.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
                                             const CrowdNmsSurvivors *survivors, void *workspace,
@@ -534,7 +536,8 @@ typedef struct {
 
 /**
  * Gathers the survivors that crowd_nms_cuda() found: to be called after it with the same candidates and survivors, on
- * the same stream. Enqueues one kernel; never allocates, synchronises, prints or throws; may be captured in a graph.
+ * the same stream. Boxes and scores are those of CrowdNmsSurvivors where it has them, the former aligned to 16 bytes
+ * then; else those of the candidates. Enqueues one kernel; never allocates, synchronises, prints or throws; may be captured in a graph.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_gather(const CrowdNmsCandidates *candidates,
                                                    const CrowdNmsSurvivors *survivors,

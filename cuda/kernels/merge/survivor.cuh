@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What the kernels that write survivors share: candidates added up by a warp in the order of their indices, and the
+// outputs.
+#pragma once
+
+#include "core/merges.hpp"
+#include "kernels/merge/merge.cuh"
+#include "kernels/warp.cuh"
+
+namespace crowd::merging {
+
+constexpr unsigned list_room = tuning::merge_list;
+
+/// What is added up of a survivor's members.
+template <typename Row>
+struct Sums {
+  Row row;
+  ScoreSum scores;
+
+  __device__ void add(const CrowdNmsBox& box, float score) {
+    row.add(box, score);
+    scores.add(score);
+  }
+};
+
+/// A survivor, its warp's part of the shared memory, and its frame.
+struct Survivor {
+  const MergeArguments& a;
+  std::uint32_t* list;  ///< list_room entries
+  std::uint32_t frame;
+  std::uint32_t index;
+  std::uint32_t members;  ///< 0: not known
+  std::size_t input;
+
+  __device__ float4 box() const {
+    return a.frames.boxes[input + index];
+  }
+  __device__ float score() const {
+    return a.frames.scores[input + index];
+  }
+};
+
+/// Adds the first `count` candidates of the list, in its order: on all lanes the same.
+template <typename Sum>
+__device__ void add_list(const Survivor& of, std::uint32_t count, Sum& sum) {
+  __syncwarp();
+  for (std::uint32_t base = 0; base < count; base += warp_size) {
+    const std::size_t at = of.input + of.list[min(base + threadIdx.x % warp_size, count - 1)];
+    const float4 box = of.a.frames.boxes[at];
+    const float score = of.a.frames.scores[at];
+    const int here = static_cast<int>(min(count - base, warp_size));
+    for (int lane = 0; lane < here; ++lane)
+      sum.add({__shfl_sync(all_lanes, box.x, lane), __shfl_sync(all_lanes, box.y, lane),
+               __shfl_sync(all_lanes, box.z, lane), __shfl_sync(all_lanes, box.w, lane)},
+              __shfl_sync(all_lanes, score, lane));
+  }
+  __syncwarp();
+}
+
+/// Adds the candidates of a frame that `belongs` has, by index. For `step` candidates a lane, `belongs(first, found)`
+/// says with bit s of the result whether candidate first + s * warp_size is one. Ends where `most` are found.
+template <unsigned step, typename Sum, typename Belongs>
+__device__ void add_found(const Survivor& of, std::uint32_t most, Sum& sum, Belongs belongs) {
+  static_assert(step * warp_size <= list_room);
+  const unsigned lane = threadIdx.x % warp_size;
+  const std::uint32_t n = of.a.frames.held(of.frame);
+  std::uint32_t count = 0;
+  for (std::uint32_t base = 0; base < n && most; base += step * warp_size) {
+    const std::uint32_t bits = belongs(base + lane, n);
+#pragma unroll
+    for (unsigned s = 0; s < step; ++s) {
+      const bool here = bits >> s & 1;
+      const unsigned found = __ballot_sync(all_lanes, here);
+      if (here)
+        of.list[count + static_cast<std::uint32_t>(__popc(found & ((1u << lane) - 1)))] = base + s * warp_size + lane;
+      count += static_cast<std::uint32_t>(__popc(found));
+      most -= static_cast<std::uint32_t>(__popc(found));
+    }
+    if (count > list_room - step * warp_size) {
+      add_list(of, count, sum);
+      count = 0;
+    }
+  }
+  add_list(of, count, sum);
+}
+
+/// Sorts the list, of at most list_room entries, by bitonic exchanges.
+__device__ inline void sort_list(std::uint32_t* list, std::uint32_t count) {
+  const unsigned lane = threadIdx.x % warp_size;
+  std::uint32_t size = 1;
+  while (size < count)
+    size *= 2;
+  for (std::uint32_t i = count + lane; i < size; i += warp_size)
+    list[i] = ~0u;
+  __syncwarp();
+  for (std::uint32_t run = 2; run <= size; run *= 2) {
+    for (std::uint32_t step = run / 2; step; step /= 2) {
+      for (std::uint32_t pair = lane; pair < size / 2; pair += warp_size) {
+        const std::uint32_t i = 2 * pair - pair % step;
+        const std::uint32_t first = list[i];
+        const std::uint32_t second = list[i + step];
+        if ((first > second) == !(i & run)) {
+          list[i] = second;
+          list[i + step] = first;
+        }
+      }
+      __syncwarp();
+    }
+  }
+}
+
+template <typename Sum>
+__device__ void add_members(const Survivor& of, Sum& sum) {
+  const MergeArguments& a = of.a;
+  const unsigned lane = threadIdx.x % warp_size;
+  const std::size_t slot = a.frames.slot(of.frame);
+  if (of.members == 1) {
+    if (lane == 0)
+      of.list[0] = of.index;
+    return add_list(of, 1, sum);
+  }
+  if (a.lists.member && of.members <= list_room) {
+    const std::uint32_t* const begin = a.lists.member + slot + a.lists.end[slot + of.index] - of.members;
+    for (std::uint32_t i = lane; i < of.members; i += warp_size)
+      of.list[i] = begin[i];
+    sort_list(of.list, of.members);
+    return add_list(of, of.members, sum);
+  }
+  constexpr unsigned step = 8;
+  add_found<step>(of, of.members, sum, [&](std::uint32_t first, std::uint32_t n) {
+    std::uint32_t representatives[step];
+#pragma unroll
+    for (unsigned s = 0; s < step; ++s)
+      representatives[s] = a.found.representatives[slot + min(first + s * warp_size, n - 1)];
+    std::uint32_t bits = 0;
+#pragma unroll
+    for (unsigned s = 0; s < step; ++s)
+      bits |= static_cast<std::uint32_t>(first + s * warp_size < n && representatives[s] == of.index) << s;
+    return bits;
+  });
+}
+
+/// Copies what the path found to where the caller wants it, by all threads of the frame's blocks.
+__device__ inline void hand_out(const MergeArguments& a, std::uint32_t frame) {
+  if (a.found.reports == a.out.reports)
+    return;
+  const std::uint32_t thread = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t written = a.written(frame);
+  if (thread == 0) {
+    CrowdNmsReport report = a.found.reports[frame];
+    report.clipped = report.survivors - written;
+    a.out.reports[frame] = report;
+  }
+  const std::size_t to = static_cast<std::size_t>(frame) * a.out.max_survivors;
+  const std::size_t slot = a.frames.slot(frame);
+  if (thread < written) {
+    a.out.survivors[to + thread] = a.found.survivors[a.first_found(frame) + thread];
+    if (a.out.members)
+      a.out.members[to + thread] = a.found.members[a.first_found(frame) + thread];
+  }
+  if (!a.out.representatives || thread >= a.frames.held(frame))
+    return;
+  const std::uint32_t survivor = a.found.representatives[slot + thread];
+  const bool dropped = survivor < a.frames.capacity && a.found.representatives[slot + survivor] == CROWD_NMS_NONE;
+  a.out.representatives[slot + thread] = dropped ? CROWD_NMS_NONE : survivor;
+}
+
+__device__ inline void write(const Survivor& of, std::uint32_t rank, const CrowdNmsBox& box, float score) {
+  const std::size_t at = static_cast<std::size_t>(of.frame) * of.a.out.max_survivors + rank;
+  if (threadIdx.x % warp_size)
+    return;
+  if (of.a.out.boxes)
+    of.a.out.boxes[at] = box;
+  if (of.a.out.scores)
+    of.a.out.scores[at] = score;
+}
+
+__device__ inline std::uint32_t own_rank() {
+  return blockIdx.x * warps + threadIdx.x / warp_size;
+}
+
+__device__ inline bool is_written(const MergeArguments& a) {
+  return (a.out.boxes || a.out.scores) && own_rank() < a.written(blockIdx.y);
+}
+
+__device__ inline Survivor survivor_of(const MergeArguments& a, std::uint32_t (*lists)[list_room]) {
+  const std::uint32_t frame = blockIdx.y;
+  const std::size_t at = a.first_found(frame) + own_rank();
+  return {a,
+          lists[threadIdx.x / warp_size],
+          frame,
+          a.found.survivors[at],
+          a.found.members ? a.found.members[at] : 0,
+          a.frames.input(frame)};
+}
+
+}  // namespace crowd::merging
