@@ -79,7 +79,6 @@ Backends::Shape Backends::shape_of(const Config& config) const {
       .backend = config.backend,
       .capacity = config.capacity,
       .cuda = (method.backends & 1u << CROWD_NMS_BACKEND_CUDA) != 0,
-      .merges = merges(config.params),
       .d_max = d_max,
       .paper_d_max = d_max ? config.params.paper_d_max : 0,
       .paper_k = d_max ? config.params.paper_k : 0,

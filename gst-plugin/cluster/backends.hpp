@@ -91,7 +91,6 @@ class Backends {
     BackendChoice backend;
     std::uint32_t capacity;
     bool cuda;  ///< it has the method
-    bool merges;
     bool d_max;
     std::uint32_t paper_d_max;
     std::uint32_t paper_k;

@@ -114,6 +114,12 @@ FrameReport report_of_library(CrowdNmsStatus status) {
   }
 }
 
+/// Whether survivors leave with other boxes or scores than their own.
+bool changes_survivors(const CrowdNmsParams& params) {
+  return crowd_nms_method_info(params.method)->reads & CROWD_NMS_READS_MERGE &&
+         (params.merge != CROWD_NMS_MERGE_NONE || params.cluster_score != CROWD_NMS_CLUSTER_SCORE_NONE);
+}
+
 void add(CrowdNmsTotals& sum, const CrowdNmsTotals& more) {
   sum.frames += more.frames;
   sum.candidates += more.candidates;
@@ -166,6 +172,8 @@ FrameReport DeviceWork::State::make_results(std::uint32_t capacity) {
     to.survivors.reports = layout.place<CrowdNmsReport>(1);
     to.survivors.survivors = layout.place<std::uint32_t>(capacity);
     to.survivors.members = layout.place<std::uint32_t>(capacity);
+    to.survivors.boxes = layout.place<CrowdNmsBox>(capacity);
+    to.survivors.scores = layout.place<float>(capacity);
   };
   MemoryLayout measure(nullptr, alignment);
   carve(measure, *this);
@@ -298,6 +306,10 @@ FrameReport DeviceWork::submit(const Call& call, const GstCrowdBoxesMap& candida
   key.candidates.capacity = std::min(candidates.capacity, call.capacity);
   key.survivors = s.survivors;
   key.survivors.max_survivors = std::min(call.room, key.candidates.capacity);
+  if (!changes_survivors(call.params)) {
+    key.survivors.boxes = nullptr;
+    key.survivors.scores = nullptr;
+  }
   if (destination.device)
     key.gathered[0] = s.on_device(*destination.device, destination.count);
   ReadbackSlot& slot = s.slots[s.sent % s.slots.size()];

@@ -140,7 +140,7 @@ void add_merge_properties(Table& table, const NmsSettings& defaults) {
   table.add(
       g_param_spec_enum("merge", "Merge",
                         "What box a survivor leaves with, made of the candidates that it represents. Of methods greedy "
-                        "and map-reduce, on the CPU alone, as the next two",
+                        "and map-reduce, as the next two",
                         merge_type(), params.merge, controllable),
       [](auto& s) -> auto& { return s.params.merge; });
   table.add(

@@ -28,6 +28,8 @@ constexpr Rule rules[] = {
      "metric=ios comparator=greater-equal class-agnostic=true pixel-offset=1 iou-threshold=0.4 score-threshold=0.3"},
     {"few_detections", "max-detections=7"},
     {"few_candidates", "max-candidates=600"},
+    {"merged", "merge=weighted cluster-score=mean min-members=2"},
+    {"voted", "method=map-reduce merge=vote cluster-score=max max-detections=7"},
     {"few_of_both", "method=map-reduce max-candidates=64 max-detections=1"},
 };
 
