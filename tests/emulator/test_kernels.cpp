@@ -189,6 +189,26 @@ TEST_P(Emulated, agrees_when_merging_large_frames) {
   }
 }
 
+// Sums that come out otherwise in another order: of members found in the frame, listed, and more than a list holds.
+TEST_P(Emulated, adds_up_members_in_the_order_of_their_indices) {
+  constexpr float scores[] = {1e30F, -1e30F, 1e30F, -1e30F, 0.5F, 3, 7};
+  use(132);
+  for (const std::uint32_t n : {200u, 1500u, 4200u}) {
+    for (const std::uint32_t objects : {2u, 20u, n / 10}) {
+      Dice dice(n + objects);
+      Boxes set;
+      for (std::uint32_t i = 0; i < n; ++i) {
+        const float x = 10.0F * static_cast<float>(dice.below(objects));
+        set.add({x, 0, x + 9, 9}, dice.pick<float>(scores));
+      }
+      Case it{"sums", default_params(), Batch::of(set), {n, true, true, true, true}};
+      it.params.method = method();
+      it.params.cluster_score = CROWD_NMS_CLUSTER_SCORE_SUM;
+      expect_as_oracle(run_emulated, it);
+    }
+  }
+}
+
 // The frames of a batch have lists of their own.
 TEST_P(Emulated, agrees_when_merging_batches_of_large_frames) {
   Batch batch;
