@@ -18,8 +18,15 @@
 namespace crowd::test {
 namespace {
 
-Wanted everything(const Batch& batch) {
-  return {batch.capacity, true, true};
+Wanted everything(const Batch& batch, bool merged = false) {
+  return {batch.capacity, true, true, merged, merged};
+}
+
+/// Asks for all launches that merging has.
+void merge(CrowdNmsParams& params) {
+  params.merge = CROWD_NMS_MERGE_WEIGHTED;
+  params.cluster_score = CROWD_NMS_CLUSTER_SCORE_MEAN;
+  params.min_members = 2;
 }
 
 Batch version_of(std::uint32_t n, std::uint32_t version) {
@@ -37,32 +44,35 @@ struct Outputs {
       : survivors(n * sizeof(std::uint32_t)),
         members(n * sizeof(std::uint32_t)),
         representatives(n * sizeof(std::uint32_t)),
-        report(sizeof(CrowdNmsReport)) {}
+        report(sizeof(CrowdNmsReport)),
+        boxes(n * sizeof(CrowdNmsBox)),
+        scores(n * sizeof(float)) {}
 
-  CrowdNmsSurvivors pointers(std::uint32_t n) const {
+  CrowdNmsSurvivors pointers(std::uint32_t n, bool merged) const {
     return {.survivors = survivors.as<std::uint32_t>(),
             .members = members.as<std::uint32_t>(),
             .representatives = representatives.as<std::uint32_t>(),
             .reports = report.as<CrowdNmsReport>(),
             .max_survivors = n,
             .flags = 0,
-            .boxes = nullptr,
-            .scores = nullptr,
+            .boxes = merged ? boxes.as<CrowdNmsBox>() : nullptr,
+            .scores = merged ? scores.as<float>() : nullptr,
             .reserved = {}};
   }
   void poison() {
-    for (DeviceBytes* bytes : {&survivors, &members, &representatives, &report})
+    for (DeviceBytes* bytes : {&survivors, &members, &representatives, &report, &boxes, &scores})
       bytes->fill(0xee, 0, bytes->size());
   }
 
-  DeviceBytes survivors, members, representatives, report;
+  DeviceBytes survivors, members, representatives, report, boxes, scores;
 };
 
 /// A graph in which a kernel overwrites the candidates before each of many calls.
 class RewrittenCalls {
  public:
-  RewrittenCalls(const CrowdNmsParams& params, std::uint32_t n, std::uint32_t calls)
+  RewrittenCalls(const CrowdNmsParams& params, std::uint32_t n, std::uint32_t calls, bool merged)
       : n_(n),
+        merged_(merged),
         boxes_(n * sizeof(CrowdNmsBox)),
         scores_(n * sizeof(float)),
         workspace_(crowd_nms_cuda_workspace_bytes(&params, 1, n)) {
@@ -91,13 +101,17 @@ class RewrittenCalls {
   }
 
   Result result(std::uint32_t call, const Batch& batch) const {
-    Result result = Result::sized(batch, everything(batch));
+    Result result = Result::sized(batch, everything(batch, merged_));
     const Outputs& from = *outputs_[call];
     from.report.download(result.reports.data(), sizeof(CrowdNmsReport));
     // Entries past the number of survivors are left as they were.
     const std::size_t bytes = result.reports[0].survivors * sizeof(std::uint32_t);
     from.survivors.download(result.survivors.data(), bytes);
     from.members.download(result.members.data(), bytes);
+    if (merged_) {
+      from.boxes.download(result.boxes.data(), result.reports[0].survivors * sizeof(CrowdNmsBox));
+      from.scores.download(result.scores.data(), result.reports[0].survivors * sizeof(float));
+    }
     from.representatives.download(result.representatives.data(), n_ * sizeof(std::uint32_t));
     return result;
   }
@@ -110,47 +124,52 @@ class RewrittenCalls {
     candidates.scores = scores_.as<float>();
     candidates.frames = 1;
     candidates.capacity = n_;
-    const CrowdNmsSurvivors survivors = outputs_[call]->pointers(n_);
+    const CrowdNmsSurvivors survivors = outputs_[call]->pointers(n_, merged_);
     EXPECT_EQ(crowd_nms_cuda(&params, &candidates, &survivors, workspace_.as<void>(), workspace_.size(), stream_.get()),
               CROWD_NMS_OK)
         << crowd_nms_last_error();
   }
 
   std::uint32_t n_;
+  bool merged_;
   DeviceBytes boxes_, scores_, workspace_;
   std::vector<std::unique_ptr<Outputs>> outputs_;
   cuda::Stream stream_;
   cudaGraphExec_t exec_ = nullptr;
 };
 
-class CudaInGraphs : public testing::TestWithParam<std::tuple<CrowdNmsMethod, std::uint32_t>> {};
+class CudaInGraphs : public testing::TestWithParam<std::tuple<CrowdNmsMethod, std::uint32_t, bool>> {};
 
 // Kernels that start early must not read what the kernel before the call writes.
 TEST_P(CudaInGraphs, sees_what_a_kernel_rewrote_in_place_before_each_call) {
-  const auto [method, n] = GetParam();
+  const auto [method, n, merged] = GetParam();
   const std::uint32_t calls = quick() ? 3 : n > 10000 ? 12 : 50;
   CrowdNmsParams params = default_params();
   params.method = method;
+  if (merged)
+    merge(params);
   std::vector<Batch> batches;
   std::vector<Result> expected;
   for (std::uint32_t call = 0; call < calls; ++call) {
     batches.push_back(version_of(n, call));
-    expected.push_back(run_cpu(params, batches.back(), everything(batches.back())));
+    expected.push_back(run_cpu(params, batches.back(), everything(batches.back(), merged)));
   }
-  RewrittenCalls graph(params, n, calls);
+  RewrittenCalls graph(params, n, calls, merged);
   for (int replay = 0; replay < (quick() ? 1 : 5); ++replay) {
     graph.replay();
     for (std::uint32_t call = 0; call < calls; ++call)
-      ASSERT_TRUE(same(expected[call], graph.result(call, batches[call]), batches[call], everything(batches[call])))
+      ASSERT_TRUE(
+          same(expected[call], graph.result(call, batches[call]), batches[call], everything(batches[call], merged)))
           << "call " << call << " of replay " << replay;
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, CudaInGraphs,
                          testing::Combine(testing::ValuesIn(quick_methods_of(CROWD_NMS_BACKEND_CUDA)),
-                                          testing::Values(200u, 1027u, 4096u, 5000u, 20000u)),
+                                          testing::Values(200u, 1027u, 4096u, 5000u, 20000u), testing::Bool()),
                          [](const auto& info) {
-                           return test_name(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param));
+                           return test_name(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param)) +
+                                  (std::get<2>(info.param) ? "_merged" : "");
                          });
 
 // More blocks than fit the GPU at once, so that some begin only when others have ended.
@@ -163,9 +182,11 @@ TEST(CudaAtTheLargestCapacity, agrees_with_the_cpu_backend) {
       for (const CrowdNmsMethod method : quick_methods_of(CROWD_NMS_BACKEND_CUDA)) {
         CrowdNmsParams params = default_params();
         params.method = method;
+        if (clustered)
+          merge(params);
         const Batch batch = Batch::of(set);
-        EXPECT_TRUE(same(run_cpu(params, batch, everything(batch)), run_cuda(params, batch, everything(batch)), batch,
-                         everything(batch)))
+        const Wanted wanted = everything(batch, clustered);
+        EXPECT_TRUE(same(run_cpu(params, batch, wanted), run_cuda(params, batch, wanted), batch, wanted))
             << n << (clustered ? " clustered, method " : " uniform, method ") << method;
       }
     }
