@@ -11,7 +11,8 @@
 
 namespace crowd::merging {
 
-constexpr unsigned list_room = tuning::merge_list;
+/// Entries of a warp's list.
+constexpr unsigned list_room = 2 * tuning::merge_list;
 
 /// What is added up of a survivor's members.
 template <typename Row>
@@ -86,7 +87,7 @@ __device__ void add_found(const Survivor& of, std::uint32_t most, Sum& sum, Belo
   add_list(of, count, sum);
 }
 
-/// Sorts the list, of at most list_room entries, by bitonic exchanges.
+/// Sorts the list, of at most tuning::merge_list entries, by bitonic exchanges.
 __device__ inline void sort_list(std::uint32_t* list, std::uint32_t count) {
   const unsigned lane = threadIdx.x % warp_size;
   std::uint32_t size = 1;
@@ -121,14 +122,14 @@ __device__ void add_members(const Survivor& of, Sum& sum) {
       of.list[0] = of.index;
     return add_list(of, 1, sum);
   }
-  if (a.lists.member && of.members <= list_room) {
+  if (a.lists.member && of.members <= tuning::merge_list) {
     const std::uint32_t* const begin = a.lists.member + slot + a.lists.end[slot + of.index] - of.members;
     for (std::uint32_t i = lane; i < of.members; i += warp_size)
       of.list[i] = begin[i];
     sort_list(of.list, of.members);
     return add_list(of, of.members, sum);
   }
-  constexpr unsigned step = 8;
+  constexpr unsigned step = 16;
   add_found<step>(of, of.members, sum, [&](std::uint32_t first, std::uint32_t n) {
     std::uint32_t representatives[step];
 #pragma unroll
@@ -146,7 +147,8 @@ __device__ void add_members(const Survivor& of, Sum& sum) {
 __device__ inline void hand_out(const MergeArguments& a, std::uint32_t frame) {
   if (a.found.reports == a.out.reports)
     return;
-  const std::uint32_t thread = blockIdx.x * threads + threadIdx.x;
+  // The first blocks have survivors to write.
+  const std::uint32_t thread = (gridDim.x - 1 - blockIdx.x) * threads + threadIdx.x;
   const std::uint32_t written = a.written(frame);
   if (thread == 0) {
     CrowdNmsReport report = a.found.reports[frame];
