@@ -55,11 +55,13 @@ CrowdNmsStatus check_supported(const CrowdNmsParams& params, std::uint32_t frame
   if (frames > tuning::max_grid_y)
     return fail(CROWD_NMS_UNSUPPORTED, "%u frames are more than one CUDA call takes (%u): split the batch", frames,
                 tuning::max_grid_y);
-  const std::uint32_t max_capacity = device_method(Methods{}, params.method).max_capacity;
+  const bool votes = reads_merge(params) && params.merge == CROWD_NMS_MERGE_VOTE;
+  const std::uint32_t max_capacity = std::min(device_method(Methods{}, params.method).max_capacity,
+                                              votes ? tuning::vote_capacity : tuning::staged_capacity);
   if (capacity > max_capacity)
     return fail(CROWD_NMS_UNSUPPORTED,
-                "a capacity of %u is more than the CUDA backend takes in method %s (%u): lower it", capacity,
-                info_of(params.method).name, max_capacity);
+                "a capacity of %u is more than the CUDA backend takes in method %s%s (%u): lower it", capacity,
+                info_of(params.method).name, votes ? " with merge vote" : "", max_capacity);
   if (!reads_d_max(params))
     return CROWD_NMS_OK;
   const std::uint64_t side = paper_side(params, capacity);

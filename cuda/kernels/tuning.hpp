@@ -60,6 +60,8 @@ constexpr unsigned soft_entries = 1u << 24;
 constexpr unsigned min_soft_looks = 1024;
 constexpr unsigned soft_candidates_per_look = 2;
 
+/// Box voting likewise: every survivor is compared with all candidates.
+constexpr unsigned vote_capacity = 1u << 16;
 /// Merging: longest list of a survivor's members that its warp sorts. It looks for longer ones among all candidates.
 constexpr unsigned merge_list = 512;
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "cluster/changed_values.hpp"
 #include "cluster/problem.hpp"
 
 namespace crowd {
@@ -85,12 +86,6 @@ Backends::Shape Backends::shape_of(const Config& config) const {
   };
 }
 
-bool Backends::merges(const CrowdNmsParams& params) const {
-  return library_.method_info(params.method)->reads & CROWD_NMS_READS_MERGE &&
-         (params.merge != CROWD_NMS_MERGE_NONE || params.cluster_score != CROWD_NMS_CLUSTER_SCORE_NONE ||
-          params.min_members > 1);
-}
-
 CrowdNmsStatus Backends::prepare(const Config& config) {
   const Shape shape = shape_of(config);
   if (shape_ == shape)
@@ -156,8 +151,7 @@ CrowdNmsSurvivors Backends::output_of(const Config& config, const CrowdNmsCandid
                                       std::uint32_t max_survivors, bool with_representatives, CrowdNmsReport* reports) {
   if (with_representatives)
     std::fill_n(representatives_.begin(), std::size_t{input.frames} * input.capacity, CROWD_NMS_REJECTED);
-  const CrowdNmsMethodInfo& method = *library_.method_info(config.params.method);
-  const bool merging = merges(config.params);
+  const ChangedValues changed = changed_values(*library_.method_info(config.params.method), config.params);
   return {
       .survivors = survivors_.data(),
       .members = members_.data(),
@@ -165,8 +159,8 @@ CrowdNmsSurvivors Backends::output_of(const Config& config, const CrowdNmsCandid
       .reports = reports,
       .max_survivors = std::min(max_survivors, input.capacity),
       .flags = 0,
-      .boxes = merging || method.changes_boxes ? boxes_.data() : nullptr,
-      .scores = merging || method.changes_scores ? scores_.data() : nullptr,
+      .boxes = changed.boxes ? boxes_.data() : nullptr,
+      .scores = changed.scores ? scores_.data() : nullptr,
       .reserved = {},
   };
 }

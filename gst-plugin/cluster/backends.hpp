@@ -119,7 +119,6 @@ class Backends {
   Sessions no_sessions(std::uint32_t frames, std::uint32_t capacity) const;
   void free_on_gpu(Session& session);
   bool make_room(std::size_t places);
-  bool merges(const CrowdNmsParams& params) const;
   CrowdNmsStatus prepare_batch(const Config& config, const CandidateBatch& batch, GpuOutcome& gpu);
   CrowdNmsSurvivors output_of(const Config& config, const CrowdNmsCandidates& input, std::uint32_t max_survivors,
                               bool with_representatives, CrowdNmsReport* reports);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/changed_values.hpp"
 #include "cluster/launch.hpp"
 #include "cluster/problem.hpp"
 #include "gpu/cudamemory.hpp"
@@ -112,12 +113,6 @@ FrameReport report_of_library(CrowdNmsStatus status) {
     default:
       return {Outcome::gpu_failed, library_problem(status)};
   }
-}
-
-/// Whether survivors leave with other boxes or scores than their own.
-bool changes_survivors(const CrowdNmsParams& params) {
-  return crowd_nms_method_info(params.method)->reads & CROWD_NMS_READS_MERGE &&
-         (params.merge != CROWD_NMS_MERGE_NONE || params.cluster_score != CROWD_NMS_CLUSTER_SCORE_NONE);
 }
 
 void add(CrowdNmsTotals& sum, const CrowdNmsTotals& more) {
@@ -306,10 +301,11 @@ FrameReport DeviceWork::submit(const Call& call, const GstCrowdBoxesMap& candida
   key.candidates.capacity = std::min(candidates.capacity, call.capacity);
   key.survivors = s.survivors;
   key.survivors.max_survivors = std::min(call.room, key.candidates.capacity);
-  if (!changes_survivors(call.params)) {
+  const ChangedValues changed = changed_values(*crowd_nms_method_info(call.params.method), call.params);
+  if (!changed.boxes)
     key.survivors.boxes = nullptr;
+  if (!changed.scores)
     key.survivors.scores = nullptr;
-  }
   if (destination.device)
     key.gathered[0] = s.on_device(*destination.device, destination.count);
   ReadbackSlot& slot = s.slots[s.sent % s.slots.size()];

@@ -184,6 +184,8 @@ TEST(CudaAtTheLargestCapacity, agrees_with_the_cpu_backend) {
         params.method = method;
         if (clustered)
           merge(params);
+        if (!crowd_nms_cuda_workspace_bytes(&params, 1, n))
+          continue;  // of methods that take fewer
         const Batch batch = Batch::of(set);
         const Wanted wanted = everything(batch, clustered);
         EXPECT_TRUE(same(run_cpu(params, batch, wanted), run_cuda(params, batch, wanted), batch, wanted))

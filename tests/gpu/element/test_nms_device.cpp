@@ -31,6 +31,10 @@ constexpr Rule rules[] = {
     {"merged", "merge=weighted cluster-score=mean min-members=2"},
     {"voted", "method=map-reduce merge=vote cluster-score=max max-detections=7"},
     {"few_of_both", "method=map-reduce max-candidates=64 max-detections=1"},
+    {"soft_linear", "method=soft-linear score-threshold=0.05"},
+    {"soft_gaussian", "method=soft-gaussian sigma=0.3 score-threshold=0.1 max-detections=20"},
+    {"matrix_linear", "method=matrix-linear score-threshold=0.05"},
+    {"matrix_gaussian", "method=matrix-gaussian sigma=2 score-threshold=0.05"},
 };
 
 class OnDevice : public testing::TestWithParam<Rule> {
