@@ -55,8 +55,8 @@ constexpr unsigned soft_held = 128;
 constexpr unsigned min_list_room = 64;
 constexpr unsigned max_list_room = 256;
 constexpr unsigned soft_entries = 1u << 24;
-/// settle() gives a frame up where a warp has looked at 32 entries, or for news, so many times, and once more per so many
-/// candidates of the frame: after about as long as it takes in turn.
+/// settle() gives a frame up where a warp has looked at 32 entries, or for news, so many times, and once more per so
+/// many candidates of the frame: after about as long as it takes in turn.
 constexpr unsigned min_soft_looks = 1024;
 constexpr unsigned soft_candidates_per_look = 2;
 

@@ -466,7 +466,8 @@ CROWD_NMS_API const char *crowd_nms_last_error(void);
 /**
  * Bytes of scratch memory for a call with these arguments; pure arithmetic, never touches a device. 0 for arguments
  * that are illegal or unsupported. At most 64 bytes a candidate plus a constant (frames add a constant each); wbf at
- * most 96; paper on CUDA adds the D_max x D_max matrix. The workspace needs no initialisation and keeps nothing between
+ * most 96; on CUDA merging adds at most 20, soft-NMS 2048, or 512 in calls of more than 65536 candidates, and paper the
+ * D_max x D_max matrix. The workspace needs no initialisation and keeps nothing between
  * calls.
  */
 CROWD_NMS_API size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
@@ -497,7 +498,10 @@ struct CUstream_st;
  * workspace: device memory, 256-byte aligned; boxes, also visible ones: 16-byte aligned. Outputs may be mapped pinned host memory.
  * Where the GPU can (Hopper and up), kernels start while their predecessor in the stream ends, and wait for it. A kernel
  * of yours that is launched to start early as well must wait for its own predecessor (griddepcontrol.wait).
- * At most 65535 frames, and a capacity of at most 1048576: CROWD_NMS_UNSUPPORTED beyond.
+ * At most 65535 frames, and a capacity of at most 1048576, of soft methods and merge vote 65536: CROWD_NMS_UNSUPPORTED
+ * beyond. Methods nmw and wbf are not to be had.
+ * Soft-NMS costs O(n^2) where each survivor waits for the one before; matrix ones all pairs that overlap, and each the
+ * square of the survivors' number / 32 to rank them.
  * Merging adds a kernel, one more for min_members, and three above a capacity of 4096. Members cost O(n) but for those of
  * survivors of more than 512; vote compares each survivor with all candidates of its frame.
  */
@@ -537,7 +541,8 @@ typedef struct {
 /**
  * Gathers the survivors that crowd_nms_cuda() found: to be called after it with the same candidates and survivors, on
  * the same stream. Boxes and scores are those of CrowdNmsSurvivors where it has them, the former aligned to 16 bytes
- * then; else those of the candidates. Enqueues one kernel; never allocates, synchronises, prints or throws; may be captured in a graph.
+ * then; else those of the candidates. Enqueues one kernel; never allocates, synchronises, prints or throws; may be
+ * captured in a graph.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_gather(const CrowdNmsCandidates *candidates,
                                                    const CrowdNmsSurvivors *survivors,

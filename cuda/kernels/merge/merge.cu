@@ -131,8 +131,8 @@ void launch(Call& call, std::byte* workspace, void (*launch)(Call& call, std::by
   const std::size_t own_bytes = workspace_bytes(call.params, call.frame_count, call.frames.capacity);
   std::byte* const rest = workspace + own_bytes;
   // Methods that lower scores write them, and boxes, themselves.
-  const bool writes = call.out.max_survivors && (call.out.boxes || call.out.scores) &&
-                      !info_of(call.params.method).changes_scores;
+  const bool writes =
+      call.out.max_survivors && (call.out.boxes || call.out.scores) && !info_of(call.params.method).changes_scores;
   const bool drops = reads_merge(call.params) && call.params.min_members > 1;
   if (drops || (writes && merges(call.params))) {
     Carver carver(workspace, workspace_alignment);
