@@ -19,6 +19,8 @@ LAYERS = {
     "cuda/kernels/direct": ["cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels/staged": ["cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels/paper": ["cuda/kernels", "cuda/core", "cuda/include"],
+    "cuda/kernels/soft": ["cuda/kernels/staged", "cuda/kernels", "cuda/core", "cuda/include"],
+    "cuda/kernels/merge": ["cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels": ["cuda/core", "cuda/include"],
     "cuda/api": ["cuda/cpu", "cuda/kernels", "cuda/core", "cuda/include"],
     "gst-plugin/lib": [],
