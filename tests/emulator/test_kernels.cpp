@@ -318,6 +318,22 @@ TEST(Emulated, refuses_more_candidates_than_a_method_takes) {
                "a capacity of 65537 is more than the CUDA backend takes in method soft-linear (65536): lower it");
 }
 
+// Sessions keep the workspace of the largest call.
+TEST(Emulated, needs_no_more_workspace_for_fewer_candidates) {
+  for (const CrowdNmsMethod method : quick_methods_of(CROWD_NMS_BACKEND_CUDA)) {
+    CrowdNmsParams params = default_params();
+    params.method = method;
+    std::size_t before = 0;
+    for (std::uint32_t n = 60000; n <= 65536; n += 16) {
+      const std::size_t bytes = crowd_nms_cuda_workspace_bytes(&params, 4, n);
+      EXPECT_GE(bytes, before) << method << ' ' << n;
+      before = bytes;
+    }
+    EXPECT_GE(crowd_nms_cuda_workspace_bytes(&params, 2, 32769), crowd_nms_cuda_workspace_bytes(&params, 1, 65536))
+        << method;
+  }
+}
+
 TEST(gather, hands_out_survivors_as_boxes) {
   expect_gathers([](const Case& it, const Result& found, Gathered& out) {
     const CrowdNmsCandidates candidates = it.batch.candidates();

@@ -12,20 +12,21 @@ namespace crowd::ruled {
 
 namespace {
 
-/// Entries of lists that a frame has room for. Where they do not suffice, its survivors are found one after another.
-std::uint32_t entries_per_frame(std::uint32_t frames, std::uint32_t capacity) {
-  const std::size_t all = std::max(std::size_t{frames} * capacity, std::size_t{1});
-  const std::size_t room = tuning::soft_entries / all;
-  return capacity *
-         std::clamp<std::uint32_t>(static_cast<std::uint32_t>(room), tuning::min_list_room, tuning::max_list_room);
+/// Entries of lists that a call has room for; where a frame's part of them does not suffice, its survivors are found
+/// one after another. More candidates never have less: a workspace does for smaller calls.
+std::size_t list_entries(std::uint32_t frames, std::uint32_t capacity) {
+  const std::size_t candidates = std::size_t{frames} * capacity;
+  return std::clamp<std::size_t>(tuning::soft_entries, candidates * tuning::min_list_room,
+                                 candidates * tuning::max_list_room);
 }
 
 SoftArguments take_arguments(const Call& call, Carver carver, bool with_lists) {
   SoftArguments arguments{staged_arguments(call, carver),       nullptr, 0, call.frame_count, call.params.method,
                           static_cast<float>(call.params.sigma)};
   if (with_lists) {
-    arguments.entries_per_frame = entries_per_frame(call.frame_count, call.frames.capacity);
-    arguments.lists = carver.take<ListEntry>(std::size_t{call.frame_count} * arguments.entries_per_frame);
+    const std::size_t entries = list_entries(call.frame_count, call.frames.capacity);
+    arguments.entries_per_frame = static_cast<std::uint32_t>(entries / call.frame_count);
+    arguments.lists = carver.take<ListEntry>(entries);
   }
   return arguments;
 }
@@ -53,7 +54,7 @@ void launch_outputs(const Call& call, const SoftArguments& arguments) {
 std::size_t soft_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint32_t capacity) {
   Carver carver(nullptr, workspace_alignment);
   take_arrays(carver, frames, capacity);
-  carver.take<ListEntry>(std::size_t{frames} * entries_per_frame(frames, capacity));
+  carver.take<ListEntry>(list_entries(frames, capacity));
   return carver.bytes();
 }
 
