@@ -117,10 +117,11 @@ std::unique_ptr<Cluster> start(const Launch& launch, unsigned number) {
   return started;
 }
 
-/// Gives up to `turns` turns, drawn by lot, to threads that are ready.
-void run(Cluster& its, std::uint64_t turns) {
+/// Gives up to `turns` turns, drawn by lot, to threads that are ready. Returns how many they took.
+std::uint64_t run(Cluster& its, std::uint64_t turns) {
   cluster = &its;
-  for (; its.running && turns; --turns) {
+  std::uint64_t taken = 0;
+  while (its.running && taken < turns) {
     if (its.round.empty()) {
       for (Thread& thread : its.threads)
         if (thread.ready)
@@ -132,10 +133,12 @@ void run(Cluster& its, std::uint64_t turns) {
     Thread* const next = its.round.back();
     its.round.pop_back();
     resume(*next);
+    ++taken;
     if (std::exchange(slice_over, false))
       break;
   }
   cluster = nullptr;
+  return taken;
 }
 
 /// The clusters in flight, the one that started first in front.
@@ -155,9 +158,7 @@ class Window {
       if (flying_.empty())
         return;
       Cluster& next = *flying_[next_];
-      const std::uint64_t turns = slice(next);
-      run(next, turns);
-      turns_ += turns;
+      turns_ += run(next, slice(next));
       if (!next.running)
         end();
       else if (turns_ > chosen.patience)
