@@ -76,6 +76,15 @@ class Workloads(unittest.TestCase):
         self.assertLess(len(survivors("greedy", only("one_spot").make(0))[0]), 10)
         self.assertEqual(len(set(only("equal_scores").make(0).scores)), 1)
 
+    def test_flat_rows_are_what_they_are_called(self):
+        for name, greedy, map_reduce in [("ladder1_4096", 2048, 1), ("ladder2_4096", 1366, 1), ("ladder8_4096", 456, 1),
+                                         ("equal65536", 1, 1)]:
+            batch = only(f"flat/{name}$").make(1)
+            self.assertEqual([len(survivors(m, batch)[0]) for m in ("greedy", "map-reduce")], [greedy, map_reduce])
+        for name, count in [("61 of 4096", 61), ("3000 of 16384", 3000)]:
+            self.assertEqual(list(only(f"flat/{name}$").make(0).counts), [count])
+        self.assertLess(len(set(only("flat/head640").make(0).scores)), 8400 // 2)
+
     def test_films_sway_between_their_ends(self):
         for name, low, high in [("crowd_run", 360, 698), ("mosaic", 1440, 2792)]:
             counts = [len(batch.scores) for batch in workloads.films(101)[name]]

@@ -111,6 +111,62 @@ def one_spot(n, seed):
     return batch(np.hstack([at - half, at + half]), random.uniform(0, 1, n))
 
 
+def head(people, size, seed, strides=(8, 16, 32)):
+    """The raw output of a one-stage detector: each cell of three grids, in raster order, regresses to a person near it.
+    Scores have half precision."""
+    random = np.random.default_rng(seed)
+    width = random.uniform(12, 120, people)
+    height = width * random.uniform(1.5, 2.8, people)
+    centre_x, centre_y = random.uniform(0, size, people), random.uniform(0, size, people)
+    boxes, scores = [], []
+    for stride in strides:
+        grid = np.arange(size // stride) * stride + stride / 2
+        cell_y, cell_x = (a.ravel() for a in np.meshgrid(grid, grid, indexing="ij"))
+        away = np.abs(cell_x[:, None] - centre_x) / width + np.abs(cell_y[:, None] - centre_y) / height
+        nearest = away.argmin(1)
+        n = len(cell_x)
+        scale = 1 + .08 * random.normal(size=(n, 4))
+        x = centre_x[nearest] + .1 * width[nearest] * random.normal(size=n)
+        y = centre_y[nearest] + .1 * height[nearest] * random.normal(size=n)
+        half_width, half_height = width[nearest] / 2, height[nearest] / 2
+        boxes.append(np.stack([x - half_width * scale[:, 0], y - half_height * scale[:, 1],
+                               x + half_width * scale[:, 2], y + half_height * scale[:, 3]], 1))
+        scores.append(np.exp(-3 * away[np.arange(n), nearest]) * random.uniform(.6, 1, n))
+    return batch(np.concatenate(boxes), np.concatenate(scores).astype(np.float16))
+
+
+def ladder(n, k, seed):
+    """The best first, each overlaps exactly the k before it by more than half of the union."""
+    x = np.arange(n) * (100 / 3) / (k + .5) + seed
+    return batch(np.stack([x, 0 * x, x + 100, 0 * x + 100], 1), np.linspace(1, .1, n))
+
+
+def with_giant(n, seed):
+    """One box of the whole picture among small ones."""
+    made = uniform(n, seed=seed, **UHD)
+    made.boxes[0] = 0, 0, UHD["width"], UHD["height"]
+    return made
+
+
+def far_scores(n, seed):
+    """Two scores far off the others."""
+    made = uniform(n, seed=seed, **UHD)
+    made.scores[0], made.scores[n // 7] = 1e6, -1e9
+    return made
+
+
+def equal_boxes(n, at, seed):
+    return batch(np.tile([at, at, at + 50, at + 50], (n, 1)), np.random.default_rng(seed).uniform(0, 1, n))
+
+
+def with_room(candidates, capacity):
+    """A frame of these candidates with room for more, their number on the device. The room holds the best of boxes."""
+    n = len(candidates.scores)
+    boxes, scores = np.tile(np.float32([0, 0, 9999, 9999]), (capacity, 1)), np.full(capacity, 2, np.float32)
+    boxes[:n], scores[:n] = candidates.boxes, candidates.scores
+    return Batch(boxes, scores, np.array([n], np.int32))
+
+
 def equal_scores(candidates):
     return batch(candidates.boxes, np.full_like(candidates.scores, .5))
 
@@ -171,6 +227,35 @@ def of_worst_cases():
     yield Workload("worst", "uniform100000", 100_000, lambda i: uniform(100_000, 7680, 4320, i))
 
 
+def of_flat_rows():
+    """Rows of DESIGN.md where the cost has to stay flat: heads of networks, dense clusters, capacities larger than the
+    frame, and frames made to be slow."""
+    far = OTHER_SEEDS
+    for name, n, frames, make in (
+            ("head640", 8400, 1, lambda i: head(60, 640, 1 + far * i)),
+            ("head1280", 33600, 1, lambda i: head(300, 1280, 2 + far * i)),
+            ("clustered16384", 16384, 1, lambda i: clustered(16384, seed=3 + far * i, **OSCARS)),
+            ("clustered65536", 65536, 1, lambda i: clustered(65536, 600, 7680, 4320, 4 + far * i)),
+            ("16x8400 in 40 clusters", 16 * 8400, 16,
+             lambda i: frames_of(lambda seed: clustered(8400, 40, 1920, 1080, seed), 16, far * i, False)),
+            ("32x1024 in 40 clusters", 32 * 1024, 32,
+             lambda i: frames_of(lambda seed: clustered(1024, 40, 1920, 1080, seed), 32, far * i, False)),
+            ("61 of 4096", 4096, 1, lambda i: with_room(clustered(61, seed=i, **OSCARS), 4096)),
+            ("61 of 16384", 16384, 1, lambda i: with_room(clustered(61, seed=i, **OSCARS), 16384)),
+            ("3000 of 16384", 16384, 1, lambda i: with_room(clustered(3000, seed=i, **OSCARS), 16384)),
+            ("ladder1_4096", 4096, 1, lambda i: ladder(4096, 1, i)),
+            ("ladder2_4096", 4096, 1, lambda i: ladder(4096, 2, i)),
+            ("ladder3_4096", 4096, 1, lambda i: ladder(4096, 3, i)),
+            ("ladder8_4096", 4096, 1, lambda i: ladder(4096, 8, i)),
+            ("ladder100_4096", 4096, 1, lambda i: ladder(4096, 100, i)),
+            ("ladder2_65536", 65536, 1, lambda i: ladder(65536, 2, i)),
+            ("giant65536", 65536, 1, lambda i: with_giant(65536, 5 + far * i)),
+            ("far_scores65536", 65536, 1, lambda i: far_scores(65536, 6 + far * i)),
+            ("equal65536", 65536, 1, lambda i: equal_boxes(65536, 10 + i, 7 + i)),
+            ("clustered1048575", 1048575, 1, lambda i: clustered(1048575, 20000, 16000, 9000, 11 + far * i))):
+        yield Workload("flat", name, n, make, frames=frames, sets=2 if n > 1 << 18 else 4)
+
+
 def of_doublings():
     for n in DOUBLINGS:
         yield Workload("doubling, same frame", f"uniform{n}", n,
@@ -190,7 +275,7 @@ def of_steps():
 
 def catalogue(pattern=""):
     """The workloads whose "group/name" the regular expression is found in."""
-    everything = [*of_rows(), *of_batches(), *of_worst_cases(), *of_doublings(), *of_steps()]
+    everything = [*of_rows(), *of_batches(), *of_worst_cases(), *of_flat_rows(), *of_doublings(), *of_steps()]
     return [w for w in everything if re.search(pattern, f"{w.group}/{w.name}")]
 
 
