@@ -8,7 +8,14 @@ import json
 GOALS = {("rows", "oscars200"): (5, 4.5), ("rows", "oscars1027"): (7, 6), ("rows", "oscars2895"): (9, 8),
          ("rows", "oscars4096"): (10, 9), ("rows", "uniform4096"): (10, 9), ("rows", "uniform16384"): (25, 22),
          ("rows", "uniform65536"): (50, 45), ("batch", "32x1024 crowd"): (14, 12),
-         ("batch", "32x1024 uniform"): (14, 12), ("worst", "chain4096"): (40, 9)}
+         ("batch", "32x1024 uniform"): (14, 12), ("worst", "chain4096"): (40, 9),
+         ("flat", "head640"): (25, 12), ("flat", "head1280"): (60, 40), ("flat", "clustered16384"): (40, 20),
+         ("flat", "clustered65536"): (110, 70), ("flat", "16x8400 in 40 clusters"): (90, 60),
+         ("flat", "32x1024 in 40 clusters"): (12, 10), ("flat", "61 of 4096"): (5.5, 5.5),
+         ("flat", "61 of 16384"): (7, 7), ("flat", "3000 of 16384"): (12, 8), ("flat", "giant65536"): (75, 60),
+         ("flat", "far_scores65536"): (60, 50), ("flat", "equal65536"): (100, 85),
+         ("flat", "clustered1048575"): (900, 800), ("flat", "ladder2_65536"): (3000, 3000)} | {
+    ("flat", f"ladder{k}_4096"): (150, 150) for k in (1, 2, 3, 8)}
 TORCHVISION_GOALS = {("rows", "oscars2895"): 40, ("rows", "oscars4096"): 40, ("rows", "uniform4096"): 40,
                      ("rows", "uniform16384"): 300}
 PAPER_GOAL = 10  # times faster than the paper's kernels at their best k
