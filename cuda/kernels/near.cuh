@@ -253,16 +253,44 @@ __device__ inline std::uint32_t sample(std::uint32_t n) {
 /// Equal scores among the 32 samples from which on they make a plateau.
 constexpr unsigned min_shared = 4;
 
+/// The keys of the least and the best of the lanes' finite scores; 0 and 0 if there are none.
+struct KeyRange {
+  std::uint32_t min, max;
+
+  __device__ bool is_empty() const {
+    return min >= max;
+  }
+  __device__ float extent() const {
+    return is_empty() ? 0.0f : key_score(max) - key_score(min);
+  }
+};
+
+/// For a whole warp.
+__device__ inline KeyRange key_range(std::uint32_t key, bool finite) {
+  const std::uint32_t max = warp_max(finite ? key : 0);
+  return {max ? warp_min(finite ? key : ~0u) : 0, max};
+}
+
+/// The range without its ends, one lane each, where that leaves little of it: single scores far off the others would
+/// leave these a bin or two. For a whole warp.
+__device__ inline KeyRange without_outliers(const KeyRange& all, std::uint32_t key, bool finite) {
+  constexpr float far = 8;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  const int least = __ffs(static_cast<int>(__ballot_sync(all_lanes, finite && key == all.min))) - 1;
+  const int best = __ffs(static_cast<int>(__ballot_sync(all_lanes, finite && key == all.max))) - 1;
+  const KeyRange inner = key_range(key, finite && lane != least && lane != best);
+  return !inner.is_empty() && all.extent() > far * inner.extent() ? inner : all;
+}
+
 /// Chooses bins from 32 samples of the frame's n scores. For a whole warp; gives every warp the same.
 __device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t input, std::uint32_t n,
                                            std::uint32_t bins) {
   const float score = n ? frames.scores[input + sample(n)] : NAN;
   const bool finite = fabsf(score) < INFINITY;
   const std::uint32_t key = score_key(score);
-  const std::uint32_t min_key = warp_min(finite ? key : ~0u);
-  const std::uint32_t best_key = warp_max(finite ? key : 0);
-  const float best = best_key ? key_score(best_key) : 0.0f;
-  const float range = min_key < best_key ? best - key_score(min_key) : 0.0f;
+  const KeyRange keys = without_outliers(key_range(key, finite), key, finite);
+  const float best = keys.max ? key_score(keys.max) : 0.0f;
+  const float range = keys.extent();
   const auto alike = static_cast<std::uint32_t>(__popc(__match_any_sync(all_lanes, key)));
   const std::uint32_t max_alike = warp_max(finite ? alike : 0);
   const unsigned holders = __ballot_sync(all_lanes, finite && alike == max_alike && max_alike >= min_shared);
