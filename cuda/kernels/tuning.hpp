@@ -25,6 +25,10 @@ constexpr unsigned small_group = 8;
 /// whose list finds no room searches instead. With room for 20 and lists padded to 4 entries that happened to 3 of 4096
 /// crowded candidates of equal score. Lists are padded to 8 now.
 constexpr unsigned direct_list_room = 28;
+/// Looks of a warp, and rounds of a block that has more pending candidates than threads, after which candidates are
+/// decided in rank order. Aliases decide a chain of 4096 within 12 rounds. Chosen by steps counted, not yet by time.
+constexpr unsigned direct_looks = 256;
+constexpr unsigned direct_rounds = 16;
 
 /// Staged path (staged.cu): max candidates of a frame. Packed words have room for this many, see their static_asserts.
 constexpr unsigned staged_capacity = 1u << 20;
@@ -42,6 +46,10 @@ constexpr unsigned staged_visits = 1024;
 /// Largest window that a warp looks through again. A candidate with a larger one waits until all better-ranked blocks
 /// are decided.
 constexpr unsigned staged_refill = 4096;
+
+/// Looks after which candidates of a warp are decided by each other, too: chains that aliases do not shorten. Chosen by
+/// steps counted, not yet by time.
+constexpr unsigned staged_looks = 16;
 
 /// Soft methods: max candidates of a frame. The ranks of survivors are counted, in the square of their number.
 constexpr unsigned soft_capacity = 1u << 16;

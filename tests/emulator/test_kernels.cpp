@@ -5,9 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <tuple>
 
 #if defined(__x86_64__)
@@ -154,6 +157,46 @@ TEST_P(Emulated, agrees_on_a_crowd_in_one_spot) {
     params.overlap_threshold = threshold;
     expect_as_oracle(run_emulated, {"crowd in one spot", params, batch, {batch.capacity, true, true}});
   }
+}
+
+/// The best first, each overlaps exactly the `suppressors` before it by more than half of the union.
+Boxes ladder(std::uint32_t n, std::uint32_t suppressors, std::uint64_t seed) {
+  std::vector<std::uint32_t> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
+  const float step = 100.0F / 3 / (static_cast<float>(suppressors) + 0.5F);
+  Boxes set;
+  for (const std::uint32_t rank : order) {
+    const float x = step * static_cast<float>(rank);
+    set.add({x, 0, x + 100, 100}, 1 - static_cast<float>(rank) / static_cast<float>(n));
+  }
+  return set;
+}
+
+// Chains that aliases do not shorten: more pending candidates than threads and fewer, lists, and too many for one.
+TEST_P(Emulated, agrees_on_ladders) {
+  if (is_soft(method()))
+    GTEST_SKIP() << "soft methods decide in another way";
+  use(132);
+  CrowdNmsParams params = default_params();
+  params.method = method();
+  for (const std::uint32_t n : {600u, 1600u})
+    for (const std::uint32_t suppressors : {2u, 3u, 8u, 40u, 100u}) {
+      const Batch batch = Batch::of(ladder(n, suppressors, n + suppressors));
+      expect_as_oracle(run_emulated, {"ladder of " + std::to_string(suppressors), params, batch, {n, true, true}});
+    }
+}
+
+// Bins of scores have to do with outliers, at places that are sampled and at others.
+TEST_P(Emulated, agrees_on_scores_far_off) {
+  CrowdNmsParams params = default_params();
+  params.method = method();
+  Boxes set = distribution("uniform").make(1200, 3);
+  set.scores[0] = 1e6F;
+  set.scores[1200 / 7] = -1e9F;
+  set.scores[1200 / 2] = -std::numeric_limits<float>::max();
+  set.scores[1199] = std::numeric_limits<float>::infinity();
+  expect_as_oracle(run_emulated, {"far scores", params, Batch::of(set), {1200, true, true}});
 }
 
 TEST_P(Emulated, agrees_at_exact_ratios) {

@@ -158,15 +158,16 @@ __device__ inline PublishedDecision judge(const Row& row, PublishedDecision supp
 }
 
 /// Decides pending candidates, a thread each, every warp at its own pace: whatever a thread reads is true and stays
-/// true. Ends because the best-ranked undecided candidate has no undecided suppressor.
-__device__ inline void decide_few(const View& view) {
+/// true. Ends because the best-ranked undecided candidate has no undecided suppressor, or after so many looks that
+/// decide_in_order() takes less time. Returns whether the thread's candidate is undecided.
+__device__ inline bool decide_few(const View& view) {
   bool undecided = threadIdx.x < view.shared.pending;
   Row row = undecided ? view.memory.pending[threadIdx.x] : Row::absent();
   std::uint32_t vectors = vectors_of(row);
   const ListHead first = load_first(view, row, vectors);
   const bool any_unlisted = __any_sync(all_lanes, row.is_unlisted());
   PublishedDecision known = initial_decision(row);
-  while (__any_sync(all_lanes, undecided)) {
+  for (unsigned looks = 0; looks < tuning::direct_looks && __any_sync(all_lanes, undecided); ++looks) {
     PublishedDecision then = known;
     if (vectors)
       then = judge(row, look_at_list(view, row, first, vectors));
@@ -183,14 +184,16 @@ __device__ inline void decide_few(const View& view) {
   }
   if (known.has_kept())
     view.keep(threadIdx.x);
+  return undecided;
 }
 
-/// The same for more candidates than threads. In each round all look, then all publish.
-__device__ inline void decide_many(const View& view) {
+/// The same for more candidates than threads. In each round all look, then all publish. Returns whether any is
+/// undecided.
+__device__ inline bool decide_many(const View& view) {
   const std::uint32_t pending = view.shared.pending;
   const auto is_pending = [](const Row& row) { return row.has_suppressors() || decision_of(row).is_undecided(); };
   int undecided = 1;
-  while (__syncthreads_or(undecided)) {
+  for (unsigned round = 0; round < tuning::direct_rounds && __syncthreads_or(undecided); ++round) {
     for (std::uint32_t base = 0; base < pending; base += blockDim.x) {
       const std::uint32_t number = base + threadIdx.x;
       Row row = number < pending ? view.memory.pending[number]
@@ -222,6 +225,7 @@ __device__ inline void decide_many(const View& view) {
       undecided |= is_pending(row);
     }
   }
+  return undecided;
 }
 
 }  // namespace crowd::direct

@@ -15,7 +15,7 @@ namespace direct {
 namespace {
 
 template <bool greedy, unsigned items>
-__global__ void __launch_bounds__(1024, 1) reduce(DirectArguments a) {
+__global__ void __launch_bounds__(1024, 1) reduce(const __grid_constant__ DirectArguments a) {
   extern __shared__ uint4 memory[];
   __shared__ ReduceShared shared;
   const std::uint32_t frame = blockIdx.x;

@@ -5,6 +5,7 @@
 // survive, which is the paper's result; greedy decides the others (pending.cuh).
 #pragma once
 
+#include "kernels/direct/in_order.cuh"
 #include "kernels/direct/pending.cuh"
 
 namespace crowd::direct {
@@ -234,11 +235,11 @@ __device__ void reduce_frame(const View& view, const Row* first) {
   __syncthreads();
   if (greedy) {
     list_pending(view, mine);
-    if (unlikely(view.shared.pending > blockDim.x))
-      decide_many(view);
-    else
-      decide_few(view);
-    __syncthreads();
+    const bool undecided = unlikely(view.shared.pending > blockDim.x) ? decide_many(view) : decide_few(view);
+    if (unlikely(__syncthreads_or(undecided))) {
+      decide_in_order(view);
+      __syncthreads();
+    }
   }
   if (unlikely(view.a.out.representatives || view.a.out.members)) {
     unsigned survived = 0;

@@ -14,7 +14,7 @@ static_assert(capacity_max <= 1024 * items_max);
 
 struct ReduceShared {
   alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< a bit for each rank
-  std::uint32_t pending;                                         ///< rows listed in Memory::pending
+  std::uint32_t pending;  ///< rows listed in Memory::pending; in decide_in_order() a bit for each warp that is done
 };
 
 /// A published decision: a Decision in a word made to be added. The sum over up to max_summands candidates tells
@@ -157,7 +157,9 @@ struct View {
   }
   /// Marks pending row number `place` as a survivor.
   __device__ void keep(std::uint32_t place) const {
-    const std::uint32_t rank = memory.ranks[place];
+    keep_rank(memory.ranks[place]);
+  }
+  __device__ void keep_rank(std::uint32_t rank) const {
     atomicOr(&shared.kept[rank / 32], 1u << rank % 32);
   }
 };

@@ -36,7 +36,7 @@ constexpr std::size_t shared_bytes = (sizeof(SmallShared<true>) + sizeof(uint4) 
 static_assert(sizeof(SmallShared<true>) == sizeof(SmallShared<false>));
 
 template <bool greedy, bool bounded>
-__global__ void __launch_bounds__(threads_max, 1) small(DirectArguments a) {
+__global__ void __launch_bounds__(threads_max, 1) small(const __grid_constant__ DirectArguments a) {
 #if __CUDA_ARCH__ >= 900
   extern __shared__ uint4 memory[];
   auto& shared = *reinterpret_cast<SmallShared<bounded>*>(memory);

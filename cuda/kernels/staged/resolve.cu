@@ -7,6 +7,7 @@
 // before their own are decided, after which classic greedy decides within the block. That bounds what any input can
 // cost.
 
+#include "kernels/chain.cuh"
 #include "kernels/staged/settle.cuh"
 #include "kernels/staged/window.cuh"
 
@@ -95,6 +96,36 @@ __device__ void look(const Stage& stage, Pending& pending) {
   }
   if (pending.decision.word() != before.word())
     stage.decide(pending.place, pending.decision);
+}
+
+/// Decides candidates of the warp by each other, where their suppressors are among its own. For a whole warp.
+__device__ void look_in_warp(const Stage& stage, Pending& pending) {
+  const bool undecided = pending.is_undecided() && !pending.crowded;
+  const bool is_alias = pending.decision.is_alias();
+  std::uint32_t elsewhere = is_alias ? 1 : pending.undecided_suppressors;
+  std::uint32_t suppressors = 0;
+  for (unsigned lane = 0; lane < warp_size; ++lane) {
+    const std::uint32_t place = __shfl_sync(all_lanes, undecided ? pending.place : ~0u, static_cast<int>(lane));
+    std::uint32_t same = 0;
+#pragma unroll
+    for (unsigned r = 0; r < SuppressorList::room; ++r)
+      same |= static_cast<std::uint32_t>((r == 0 && is_alias ? pending.decision.position() : pending.suppressor[r]) ==
+                                         place)
+              << r;
+    suppressors |= static_cast<std::uint32_t>((elsewhere & same) != 0) << lane;
+    elsewhere &= ~same;
+  }
+  // An alias of the same as another has no suppressor that is known.
+  const bool unknown = pending.more || elsewhere || (is_alias && pending.decision.same());
+  const DecidedLanes decided = decide_lanes(undecided, false, unknown, unknown && is_alias ? 0 : suppressors);
+  const unsigned lane = threadIdx.x % warp_size;
+  if (decided.kept >> lane & 1)
+    pending.decision = Decision::kept();
+  else if (decided.suppressed >> lane & 1)
+    pending.decision = Decision::suppressed();
+  else
+    return;
+  stage.decide(pending.place, pending.decision);
 }
 
 __device__ std::uint64_t warp_max(std::uint64_t value) {
@@ -265,8 +296,10 @@ __device__ void settle_crowd(const Stage& stage, Pending& pending, ResolveShared
 
 __device__ void settle(const Stage& stage, Pending& pending, ResolveShared& shared) {
   unsigned crowded = 0;
-  while (__any_sync(all_lanes, pending.is_undecided()) && !crowded) {
+  for (unsigned looks = 0; __any_sync(all_lanes, pending.is_undecided()) && !crowded; ++looks) {
     look_and_refill(stage, pending, false);
+    if (unlikely(looks >= tuning::staged_looks))
+      look_in_warp(stage, pending);
     const bool mine = __any_sync(all_lanes, pending.is_undecided() && pending.crowded);
     if (threadIdx.x % warp_size == 0)
       crowded = atomicOr(&shared.crowded, static_cast<unsigned>(mine)) | static_cast<unsigned>(mine);

@@ -17,6 +17,7 @@
 #include "emulator.hpp"
 
 #define CROWD_EMULATED
+#define __grid_constant__
 #define __host__
 #define __noinline__
 #define __device__
@@ -105,6 +106,7 @@ inline bool __syncthreads_and(bool value) {
   return !crowd::emulator::block_barrier(!value);
 }
 inline void __threadfence() {}
+inline void __threadfence_block() {}
 
 // Threads run one at a time: a read-modify-write is atomic as it is.
 
