@@ -24,6 +24,10 @@ std::vector<std::filesystem::path> folders() {
   return all;
 }
 
+std::string path_of_description(const std::string& model_file) {
+  return model_file + ".modelinfo";
+}
+
 std::string engine_names() {
   std::string names;
   for (const EngineRow& row : engines())
@@ -80,6 +84,10 @@ std::string model_folders() {
   return names;
 }
 
+bool is_described(const std::string& model_file) {
+  return is_file(path_of_description(model_file));
+}
+
 std::optional<tensors::Description> choose_description(const std::string& name, const std::string& model_file,
                                                        std::string& problem) {
   std::string path;
@@ -88,8 +96,8 @@ std::optional<tensors::Description> choose_description(const std::string& name, 
     if (path.empty())
       return std::nullopt;
   } else {
-    path = model_file + ".modelinfo";
-    if (!is_file(path)) {
+    path = path_of_description(model_file);
+    if (!is_described(model_file)) {
       problem = "Nothing says what the tensors of " + model_file + " are: there is no " + path +
                 ". Set model-info to a description, say yolo-v8; gst-crowd's layouts folder has one for each layout.";
       return std::nullopt;
@@ -118,16 +126,25 @@ std::unique_ptr<DeviceEngine> open_device_engine(const Choice& choice, int devic
 }
 
 std::string device_problem(const Choice& choice) {
-  const auto runs_there = [](const EngineRow& row) { return row.make_device != nullptr; };
-  const auto may_run = [&](const EngineRow& row) {
-    return runs_there(row) && (choice.engine.empty() || choice.engine == row.name) &&
-           std::ranges::any_of(choice.files, row.reads);
-  };
-  if (std::ranges::any_of(engines(), may_run))
-    return {};
+  bool any_runs_there = false, any_may_run = false;
+  std::string reasons;
+  for (const EngineRow& row : engines()) {
+    any_runs_there |= row.make_device != nullptr;
+    const bool may_run = row.make_device && (choice.engine.empty() || choice.engine == row.name) &&
+                         std::ranges::any_of(choice.files, row.reads);
+    if (!may_run)
+      continue;
+    any_may_run = true;
+    const std::string reason = row.device_problem();
+    if (reason.empty())
+      return {};
+    reasons += (reasons.empty() ? "" : "; ") + reason;
+  }
+  if (any_may_run)
+    return "These frames are in CUDA memory: " + reasons + ".";
   const std::string remedy =
       " Put cudadownload before crowddetect to search on the CPU, or use an ONNX model with engine=onnxruntime";
-  if (std::ranges::any_of(engines(), runs_there))
+  if (any_runs_there)
     return "These frames are in CUDA memory, where only ONNX models are run." + remedy +
            " (gst-crowd-convert-model makes one of the person network).";
   return "These frames are in CUDA memory, and this build has no engine that runs networks there." + remedy +

@@ -28,6 +28,9 @@ std::vector<std::string> installed_models(const std::string& name);
 /// Where installed_models() looks, for messages.
 std::string model_folders();
 
+/// Whether a description lies beside the model's file, as FILE.modelinfo.
+bool is_described(const std::string& model_file);
+
 /// The description `name`: a file or one that is shipped; with none, that of the model's file, FILE.modelinfo.
 std::optional<tensors::Description> choose_description(const std::string& name, const std::string& model_file,
                                                        std::string& problem);
@@ -38,8 +41,8 @@ std::unique_ptr<Engine> open_engine(const Choice& choice, std::string& problem);
 /// The same for a device of the CUDA runtime.
 std::unique_ptr<DeviceEngine> open_device_engine(const Choice& choice, int device, std::string& problem);
 
-/// Why no engine of this build could run the model on a device, as far as that is known without loading it; empty if
-/// one may.
+/// Why no engine could run the model on a device, as far as that is known without loading it: this build, the files, or
+/// libraries that are missing. Empty if one may.
 std::string device_problem(const Choice& choice);
 
 }  // namespace crowd::net

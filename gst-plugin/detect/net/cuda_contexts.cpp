@@ -135,65 +135,72 @@ DeviceReport PrimaryStream::open() {
   CUresult error = current.error();
   if (error == CUDA_SUCCESS)
     error = driver_.create_stream(&stream_, CU_STREAM_NON_BLOCKING);
-  if (error == CUDA_SUCCESS)
-    error = driver_.create_event(&done_, CU_EVENT_DISABLE_TIMING);
   return driver_.report("no stream in the device's primary context", error);
 }
 
 PrimaryStream::~PrimaryStream() {
-  release_caller();
   if (!context_)
     return;
-  {
+  if (stream_) {
     const CurrentContext current(driver_, context_);
-    if (done_)
-      (void)driver_.destroy_event(done_);
-    if (stream_)
-      (void)driver_.destroy_stream(stream_);
+    (void)driver_.destroy_stream(stream_);
   }
   (void)driver_.release_primary(device_);
 }
 
-void PrimaryStream::release_caller() {
+DeviceReport PrimaryStream::wait() const {
+  return driver_.report("the network failed on the device", driver_.synchronize(stream_));
+}
+
+CallerOrder::~CallerOrder() {
+  release_caller();
+  if (!done_)
+    return;
+  const CurrentContext current(stream_.driver(), stream_.context());
+  (void)stream_.driver().destroy_event(done_);
+}
+
+void CallerOrder::release_caller() {
   if (!caller_ready_)
     return;
-  const CurrentContext current(driver_, caller_context_);
+  const CurrentContext current(stream_.driver(), caller_context_);
   if (current.error() == CUDA_SUCCESS)
-    (void)driver_.destroy_event(caller_ready_);
+    (void)stream_.driver().destroy_event(caller_ready_);
   caller_ready_ = nullptr;
 }
 
 // An event is recorded on streams of its own context only, but streams of any context wait for it.
-DeviceReport PrimaryStream::follow(CUstream caller) {
+DeviceReport CallerOrder::follow(CUstream caller) {
+  const CudaDriver& driver = stream_.driver();
   CUcontext now = nullptr;
-  CUresult error = driver_.get_current(&now);
+  CUresult error = driver.get_current(&now);
   if (error == CUDA_SUCCESS && (!caller_ready_ || now != caller_context_)) {
     release_caller();
-    error = driver_.create_event(&caller_ready_, CU_EVENT_DISABLE_TIMING);
+    error = driver.create_event(&caller_ready_, CU_EVENT_DISABLE_TIMING);
     caller_context_ = now;
   }
   if (error == CUDA_SUCCESS)
-    error = driver_.record_event(caller_ready_, caller);
+    error = driver.record_event(caller_ready_, caller);
   if (error == CUDA_SUCCESS) {
-    const CurrentContext current(driver_, context_);
-    error = driver_.wait_event(stream_, caller_ready_, 0);
+    const CurrentContext current(driver, stream_.context());
+    error = driver.wait_event(stream_.stream(), caller_ready_, 0);
   }
-  return driver_.report("streams of two CUDA contexts cannot be ordered", error);
+  return driver.report("streams of two CUDA contexts cannot be ordered", error);
 }
 
-DeviceReport PrimaryStream::precede(CUstream caller) {
+DeviceReport CallerOrder::precede(CUstream caller) {
+  const CudaDriver& driver = stream_.driver();
   CUresult error = CUDA_SUCCESS;
   {
-    const CurrentContext current(driver_, context_);
-    error = driver_.record_event(done_, stream_);
+    const CurrentContext current(driver, stream_.context());
+    if (!done_)
+      error = driver.create_event(&done_, CU_EVENT_DISABLE_TIMING);
+    if (error == CUDA_SUCCESS)
+      error = driver.record_event(done_, stream_.stream());
   }
   if (error == CUDA_SUCCESS)
-    error = driver_.wait_event(caller, done_, 0);
-  return driver_.report("streams of two CUDA contexts cannot be ordered", error);
-}
-
-DeviceReport PrimaryStream::wait() {
-  return driver_.report("the network failed on the device", driver_.synchronize(stream_));
+    error = driver.wait_event(caller, done_, 0);
+  return driver.report("streams of two CUDA contexts cannot be ordered", error);
 }
 
 }  // namespace crowd::net

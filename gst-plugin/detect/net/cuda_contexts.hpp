@@ -96,7 +96,7 @@ class ContextMemory {
   CUdeviceptr address_ = 0;
 };
 
-/// A stream of the device's primary context that runs in the order of callers' streams.
+/// A stream of the device's primary context.
 class PrimaryStream {
  public:
   /// Null with the reason. Keeps the primary context alive while it lives.
@@ -114,23 +114,37 @@ class PrimaryStream {
   CUstream stream() const {
     return stream_;
   }
-
-  /// What is given to this stream from now on comes after what was given to `caller`, a stream of the current context.
-  DeviceReport follow(CUstream caller);
-  /// What is given to `caller` from now on comes after what was given to this stream.
-  DeviceReport precede(CUstream caller);
-  DeviceReport wait();
+  DeviceReport wait() const;
 
  private:
   PrimaryStream(const CudaDriver& driver, int device) : driver_(driver), device_(device) {}
   DeviceReport open();
-  void release_caller();
 
   const CudaDriver& driver_;
   const int device_;
   CUcontext context_ = nullptr;
   CUstream stream_ = nullptr;
-  CUevent done_ = nullptr;
+};
+
+/// Orders a primary stream with the streams of one of its callers, which may be of another context.
+class CallerOrder {
+ public:
+  explicit CallerOrder(const PrimaryStream& stream) : stream_(stream) {}
+  ~CallerOrder();
+  CallerOrder(const CallerOrder&) = delete;
+  CallerOrder& operator=(const CallerOrder&) = delete;
+
+  /// What is given to the primary stream from now on comes after what was given to `caller`, a stream of the current
+  /// context.
+  DeviceReport follow(CUstream caller);
+  /// What is given to `caller` from now on comes after what was given to the primary stream.
+  DeviceReport precede(CUstream caller);
+
+ private:
+  void release_caller();
+
+  const PrimaryStream& stream_;
+  CUevent done_ = nullptr;              ///< of the primary context
   CUcontext caller_context_ = nullptr;  ///< that caller_ready_ is of
   CUevent caller_ready_ = nullptr;
 };

@@ -62,6 +62,9 @@ struct EngineRow {
   std::unique_ptr<Engine> (*make)(const EngineModel& model, std::string& problem);
   /// The same on a device; null function where the engine has none.
   std::unique_ptr<DeviceEngine> (*make_device)(const EngineModel& model, int device, std::string& problem);
+  /// Why it can run nothing on a device, whatever the model, with the remedy: libraries that are missing. Empty if it
+  /// may. Null function as make_device.
+  std::string (*device_problem)();
   /// Whether it reads files of that name, by its ending.
   bool (*reads)(const std::string& path);
 };

@@ -235,7 +235,8 @@ std::unique_ptr<Engine> make_opencv(const EngineModel& model, std::string& probl
 }  // namespace
 
 EngineRow opencv_row() {
-  return {.name = "opencv", .make = make_opencv, .make_device = nullptr, .reads = opencv_reads};
+  return {
+      .name = "opencv", .make = make_opencv, .make_device = nullptr, .device_problem = nullptr, .reads = opencv_reads};
 }
 
 }  // namespace crowd::net

@@ -9,11 +9,11 @@
 #include "detect/net/ort_device_engine.hpp"
 
 #include <algorithm>
-#include <map>
+#include <mutex>
+#include <optional>
 #include <utility>
 
-#include "detect/net/cuda_contexts.hpp"
-#include "detect/net/ort_model.hpp"
+#include "detect/net/ort_device_session.hpp"
 #include "detect/net/streamgraph.hpp"
 
 namespace crowd::net {
@@ -27,41 +27,15 @@ using tensors::TensorInfo;
 // The first allocates and may choose algorithms, the second is as all later ones.
 constexpr int warm_up_runs = 2;
 
-using CudaOptions = std::unique_ptr<OrtCUDAProviderOptionsV2, void (*)(OrtCUDAProviderOptionsV2*)>;
-
-CudaOptions cuda_options(int device, std::size_t memory_limit, CUstream stream) {
-  const OrtApi& api = Ort::GetApi();
-  OrtCUDAProviderOptionsV2* made = nullptr;
-  Ort::ThrowOnError(api.CreateCUDAProviderOptions(&made));
-  CudaOptions options(made, api.ReleaseCUDAProviderOptions);
-  const std::map<std::string, std::string> settings = {
-      {"device_id", std::to_string(device)},
-      {"gpu_mem_limit", std::to_string(memory_limit)},
-      {"arena_extend_strategy", "kSameAsRequested"},
-      {"cudnn_conv_algo_search", "HEURISTIC"},
-      {"use_tf32", "0"},  // boxes as on the host
-  };
-  std::vector<const char*> keys, values;
-  for (const auto& [key, value] : settings) {
-    keys.push_back(key.c_str());
-    values.push_back(value.c_str());
-  }
-  Ort::ThrowOnError(api.UpdateCUDAProviderOptions(options.get(), keys.data(), values.data(), keys.size()));
-  Ort::ThrowOnError(api.UpdateCUDAProviderOptionsWithValue(options.get(), "user_compute_stream", stream));
-  return options;
-}
-
 class OrtDeviceEngine final : public DeviceEngine {
  public:
-  OrtDeviceEngine(std::unique_ptr<PrimaryStream> stream, std::unique_ptr<OrtModel> model, int device,
-                  std::size_t memory_limit)
-      : stream_(std::move(stream)),
-        model_(std::move(model)),
-        memory_("Cuda", OrtDeviceAllocator, device, OrtMemTypeDefault),
-        memory_limit_(memory_limit) {
+  explicit OrtDeviceEngine(OrtDeviceSession::Shared session)
+      : session_(std::move(session)), memory_("Cuda", OrtDeviceAllocator, session_->device(), OrtMemTypeDefault) {
     options_.AddConfigEntry("disable_synchronize_execution_providers", "1");
   }
-  ~OrtDeviceEngine() override;
+  ~OrtDeviceEngine() override {
+    release();
+  }
 
   DeviceReport prepare(int batch, int width, int height, std::vector<TensorInfo>& outputs) override;
   void* input() override {
@@ -80,31 +54,32 @@ class OrtDeviceEngine final : public DeviceEngine {
   DeviceReport prepare_for(int batch, int width, int height);
   Ort::Value tensor_at(std::byte* data, const Dims& dims, tensors::Type type) const;
   DeviceReport report_of(const std::exception& error) const;
+  void clear();
   void release();
 
-  const std::unique_ptr<PrimaryStream> stream_;
-  std::unique_ptr<OrtModel> model_;
+  OrtModel& model() const {
+    return session_->model();
+  }
+  const PrimaryStream& stream() const {
+    return session_->stream();
+  }
+
+  OrtDeviceSession::Shared session_;
   const Ort::MemoryInfo memory_;
-  const std::size_t memory_limit_;
   Ort::RunOptions options_;
-  Dims dims_;  ///< of the input of prepare(); empty before it
+  InputShape shape_;  ///< of prepare()
+  Dims dims_;         ///< of its input; empty before it
   std::vector<TensorInfo> infos_;
   ContextMemory input_;
   std::vector<ContextMemory> outputs_;
   std::vector<Ort::IoBinding> bindings_;  ///< one for each part of the batch that the model takes at once
   StreamGraph graph_;                     ///< of run(), if it can be recorded
+  std::optional<CallerOrder> order_;      ///< with the stream of the session
 };
 
-// ONNX Runtime sets the device of the thread, and with it the context: its calls are made in the primary context.
-OrtDeviceEngine::~OrtDeviceEngine() {
-  release();
-  const CurrentContext current(stream_->driver(), stream_->context());
-  model_.reset();
-}
-
-void OrtDeviceEngine::release() {
-  const CurrentContext current(stream_->driver(), stream_->context());
-  (void)stream_->wait();
+/// In the primary context, which ONNX Runtime makes current in any case.
+void OrtDeviceEngine::clear() {
+  (void)stream().wait();
   graph_.release();
   bindings_.clear();
   outputs_.clear();
@@ -112,18 +87,25 @@ void OrtDeviceEngine::release() {
   dims_.clear();
 }
 
+/// Lets go of all that is of the session.
+void OrtDeviceEngine::release() {
+  const std::lock_guard lock(session_->mutex());
+  const CurrentContext current(stream().driver(), stream().context());
+  clear();
+  order_.reset();
+}
+
 DeviceReport OrtDeviceEngine::report_of(const std::exception& error) const {
   const std::string reason = ort_reason(error);
-  const auto says = [&reason](const char* text) { return reason.find(text) != reason.npos; };
-  const bool limit = says("Available memory of");
-  if (limit || says("out of memory") || says("Failed to allocate memory") || says("bad_alloc"))
-    return {
-        DeviceOutcome::out_of_memory,
-        model_->path() +
-            (limit ? " takes more than the " + std::to_string(memory_limit_ >> 20) + " MiB of device memory that it may"
-                   : std::string(" does not find enough device memory")) +
-            "; take fewer tiles, a smaller max-side, or a smaller network (" + reason + ")"};
-  return {DeviceOutcome::failed, model_->path() + ": ONNX Runtime: " + reason};
+  const bool limit = reason.find("Available memory of") != reason.npos;
+  if (ort_lacks_memory(reason))
+    return {DeviceOutcome::out_of_memory,
+            model().path() +
+                (limit ? " takes more than the " + std::to_string(session_->memory_limit() >> 20) +
+                             " MiB of device memory that it may"
+                       : std::string(" does not find enough device memory")) +
+                "; take fewer tiles, a smaller max-side, or a smaller network (" + reason + ")"};
+  return {DeviceOutcome::failed, model().path() + ": ONNX Runtime: " + reason};
 }
 
 Ort::Value OrtDeviceEngine::tensor_at(std::byte* data, const Dims& dims, tensors::Type type) const {
@@ -133,20 +115,20 @@ Ort::Value OrtDeviceEngine::tensor_at(std::byte* data, const Dims& dims, tensors
 
 /// Runs once with memory of ONNX Runtime's own, the one way to know the outputs of all networks.
 DeviceReport OrtDeviceEngine::find_outputs(const Dims& part) {
-  Ort::IoBinding binding(model_->session());
-  binding.BindInput(model_->input().name.c_str(), tensor_at(input_.data(), part, model_->input().type));
-  for (const TensorInfo& info : model_->outputs())
+  Ort::IoBinding binding(model().session());
+  binding.BindInput(model().input().name.c_str(), tensor_at(input_.data(), part, model().input().type));
+  for (const TensorInfo& info : model().outputs())
     binding.BindOutput(info.name.c_str(), memory_);
-  model_->session().Run(options_, binding);
-  DeviceReport report = stream_->wait();
+  model().session().Run(options_, binding);
+  DeviceReport report = stream().wait();
   if (report.outcome == DeviceOutcome::done &&
-      !model_->describe(binding.GetOutputValues(), part[0], infos_, report.problem))
+      !model().describe(binding.GetOutputValues(), part[0], infos_, report.problem))
     report.outcome = DeviceOutcome::failed;
   return report;
 }
 
 DeviceReport OrtDeviceEngine::allocate(const Dims& part, std::size_t parts) {
-  DeviceReport report = input_.allocate(stream_->driver(), stream_->context(), parts * model_->input_bytes(part));
+  DeviceReport report = input_.allocate(stream().driver(), stream().context(), parts * model().input_bytes(part));
   if (report.outcome == DeviceOutcome::done)
     report = find_outputs(part);
   outputs_.resize(infos_.size());
@@ -154,16 +136,16 @@ DeviceReport OrtDeviceEngine::allocate(const Dims& part, std::size_t parts) {
     Dims dims = infos_[i].dims;
     dims[0] = part[0];
     report =
-        outputs_[i].allocate(stream_->driver(), stream_->context(), parts * tensors::bytes_of(dims, infos_[i].type));
+        outputs_[i].allocate(stream().driver(), stream().context(), parts * tensors::bytes_of(dims, infos_[i].type));
   }
   return report;
 }
 
 void OrtDeviceEngine::bind(const Dims& part, std::size_t parts) {
   for (std::size_t i = 0; i < parts; i++) {
-    Ort::IoBinding& binding = bindings_.emplace_back(model_->session());
-    binding.BindInput(model_->input().name.c_str(),
-                      tensor_at(input_.data() + i * model_->input_bytes(part), part, model_->input().type));
+    Ort::IoBinding& binding = bindings_.emplace_back(model().session());
+    binding.BindInput(model().input().name.c_str(),
+                      tensor_at(input_.data() + i * model().input_bytes(part), part, model().input().type));
     for (std::size_t j = 0; j < infos_.size(); j++) {
       Dims dims = infos_[j].dims;
       dims[0] = part[0];
@@ -176,7 +158,7 @@ void OrtDeviceEngine::bind(const Dims& part, std::size_t parts) {
 /// In the primary context.
 void OrtDeviceEngine::run() {
   for (const Ort::IoBinding& binding : bindings_)
-    model_->session().Run(options_, binding);
+    model().session().Run(options_, binding);
 }
 
 DeviceReport OrtDeviceEngine::start() {
@@ -190,11 +172,11 @@ DeviceReport OrtDeviceEngine::start() {
 DeviceReport OrtDeviceEngine::warm_up() {
   for (int i = 0; i < warm_up_runs; i++)
     run();
-  if (DeviceReport report = stream_->wait(); report.outcome != DeviceOutcome::done)
+  if (DeviceReport report = stream().wait(); report.outcome != DeviceOutcome::done)
     return report;
-  (void)graph_.record(*stream_, [this] { run(); });
+  (void)graph_.record(stream(), [this] { run(); });
   const DeviceReport report = start();
-  return report.outcome == DeviceOutcome::done ? stream_->wait() : report;
+  return report.outcome == DeviceOutcome::done ? stream().wait() : report;
 }
 
 /// Allocates and warms up, in the primary context.
@@ -217,31 +199,36 @@ DeviceReport OrtDeviceEngine::prepare_with(Dims part, int batch) {
 
 DeviceReport OrtDeviceEngine::prepare_for(int batch, int width, int height) {
   const auto dims_of_run = [&] {
-    return model_->input_dims(model_->fixed_batch() > 0 ? model_->fixed_batch() : batch, width, height);
+    return model().input_dims(model().fixed_batch() > 0 ? model().fixed_batch() : batch, width, height);
   };
   Dims part = dims_of_run();
-  const bool opened = part.empty() && width > 0 && height > 0 && model_->open_dims();
+  const bool opened = part.empty() && width > 0 && height > 0 && model().open_dims();
   if (opened)
     part = dims_of_run();
   if (part.empty())
-    return {DeviceOutcome::unusable, model_->size_problem(width, height)};
+    return {DeviceOutcome::unusable, model().size_problem(width, height)};
   DeviceReport report = prepare_with(part, batch);
   if (opened && report.outcome == DeviceOutcome::failed) {
-    release();
-    model_->close_dims();
-    report = {DeviceOutcome::unusable, model_->size_problem(width, height) + " (" + report.problem + ")"};
+    clear();
+    model().close_dims();
+    report = {DeviceOutcome::unusable, model().size_problem(width, height) + " (" + report.problem + ")"};
   }
   return report;
 }
 
 DeviceReport OrtDeviceEngine::prepare(int batch, int width, int height, std::vector<TensorInfo>& outputs) {
-  Dims wanted = batch > 0 ? model_->input_dims(batch, width, height) : Dims();
+  const InputShape wanted = {std::max(batch, 1), width, height};
   DeviceReport report;
-  if (wanted.empty() || wanted != dims_) {
+  if (dims_.empty() || wanted != shape_) {
     release();
-    const CurrentContext current(stream_->driver(), stream_->context());
+    if (!OrtDeviceSession::take_shape(session_, wanted, report.problem))
+      return {DeviceOutcome::unusable, report.problem};
+    shape_ = wanted;
+    order_.emplace(stream());
+    const std::lock_guard lock(session_->mutex());
+    const CurrentContext current(stream().driver(), stream().context());
     try {
-      report = prepare_for(std::max(batch, 1), width, height);
+      report = prepare_for(wanted.batch, width, height);
     } catch (const std::exception& error) {
       report = report_of(error);
     }
@@ -250,20 +237,21 @@ DeviceReport OrtDeviceEngine::prepare(int batch, int width, int height, std::vec
   return report;
 }
 
-DeviceReport OrtDeviceEngine::enqueue(CUstream_st* stream, std::vector<Tensor>& outputs) {
+DeviceReport OrtDeviceEngine::enqueue(CUstream_st* caller, std::vector<Tensor>& outputs) {
   if (dims_.empty())
-    return {DeviceOutcome::failed, model_->path() + ": the network was not prepared"};
-  DeviceReport report = stream_->follow(stream);
+    return {DeviceOutcome::failed, model().path() + ": the network was not prepared"};
+  const std::lock_guard lock(session_->mutex());
+  DeviceReport report = order_->follow(caller);
   if (report.outcome != DeviceOutcome::done)
     return report;
   try {
-    const CurrentContext current(stream_->driver(), stream_->context());
+    const CurrentContext current(stream().driver(), stream().context());
     report = start();
   } catch (const std::exception& error) {
     report = report_of(error);
   }
   // Also after a failure: until then the network may read the input.
-  const DeviceReport ordered = stream_->precede(stream);
+  const DeviceReport ordered = order_->precede(caller);
   if (report.outcome != DeviceOutcome::done || ordered.outcome != DeviceOutcome::done)
     return report.outcome != DeviceOutcome::done ? report : ordered;
   outputs.clear();
@@ -274,35 +262,11 @@ DeviceReport OrtDeviceEngine::enqueue(CUstream_st* stream, std::vector<Tensor>& 
   return {};
 }
 
-/// ONNX Runtime names the library that it misses only where it logs.
-std::string no_provider(const OrtLibrary& library, const std::exception& error) {
-  return "ONNX Runtime " + library.version + " cannot use CUDA: " + ort_reason(error) +
-         "; set LD_LIBRARY_PATH to the folders of libonnxruntime_providers_cuda.so and of the cuDNN and CUDA "
-         "libraries that it needs, or put cudadownload before this element";
-}
-
 }  // namespace
 
 std::unique_ptr<DeviceEngine> make_ort_device_engine(const EngineModel& model, int device, std::string& problem) {
-  const OrtLibrary* library = ort_library(problem);
-  if (!library || !ort_has_cuda(*library, problem))
-    return nullptr;
-  std::unique_ptr<PrimaryStream> stream = PrimaryStream::make(device, problem);
-  if (!stream)
-    return nullptr;
-  const CurrentContext current(stream->driver(), stream->context());
-  Ort::SessionOptions options;
-  try {
-    (void)ort_env();  // a provider logs in it
-    options.AppendExecutionProvider_CUDA_V2(*cuda_options(device, model.memory_limit, stream->stream()));
-  } catch (const std::exception& error) {
-    problem = no_provider(*library, error);
-    return nullptr;
-  }
-  std::unique_ptr<OrtModel> read = OrtModel::open(model, std::move(options), problem);
-  if (!read)
-    return nullptr;
-  return std::make_unique<OrtDeviceEngine>(std::move(stream), std::move(read), device, model.memory_limit);
+  OrtDeviceSession::Shared session = OrtDeviceSession::open(model, device, problem);
+  return session ? std::make_unique<OrtDeviceEngine>(std::move(session)) : nullptr;
 }
 
 }  // namespace crowd::net

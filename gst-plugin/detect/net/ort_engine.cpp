@@ -9,6 +9,7 @@
 #include "detect/net/engine_rows.hpp"
 #if CROWD_HAVE_ORT_DEVICE
 #include "detect/net/ort_device_engine.hpp"
+#include "detect/net/ort_device_session.hpp"
 #endif
 #include "detect/net/ort_model.hpp"
 
@@ -28,6 +29,10 @@ struct OutputNames {
   }
   std::vector<const char*> names;
 };
+
+std::string lack_of_memory(const std::string& path) {
+  return path + " does not find enough memory; take fewer tiles, a smaller max-side, or a smaller network";
+}
 
 class OrtHostEngine final : public Engine {
  public:
@@ -93,7 +98,10 @@ bool OrtHostEngine::prepare(int width, int height, std::vector<TensorInfo>& outp
     if (dims.empty() || !try_dims(dims, problem))
       return false;
   } catch (const std::exception& error) {
-    problem += " (ONNX Runtime: " + ort_reason(error) + ")";
+    const std::string reason = ort_reason(error);
+    if (ort_lacks_memory(reason))
+      problem = lack_of_memory(model_->path());
+    problem += " (ONNX Runtime: " + reason + ")";
     if (opened)
       model_->close_dims();
     return false;
@@ -179,7 +187,9 @@ bool OrtHostEngine::run(const Tensor& input, std::vector<Tensor>& outputs, std::
     problem = model_->path() + ": its outputs are of other sizes than for the input that it was prepared with";
     return false;
   } catch (const std::exception& error) {
-    problem = model_->path() + ": ONNX Runtime failed: " + ort_reason(error);
+    const std::string reason = ort_reason(error);
+    problem = ort_lacks_memory(reason) ? lack_of_memory(model_->path()) + " (ONNX Runtime: " + reason + ")"
+                                       : model_->path() + ": ONNX Runtime failed: " + reason;
     return false;
   }
 }
@@ -205,10 +215,16 @@ bool reads(const std::string& path) {
 EngineRow onnxruntime_row() {
 #if CROWD_HAVE_ORT_DEVICE
   const auto make_device = make_ort_device_engine;
+  const auto device_problem = ort_cuda_problem;
 #else
   constexpr decltype(EngineRow::make_device) make_device = nullptr;
+  constexpr decltype(EngineRow::device_problem) device_problem = nullptr;
 #endif
-  return {.name = "onnxruntime", .make = make_host, .make_device = make_device, .reads = reads};
+  return {.name = "onnxruntime",
+          .make = make_host,
+          .make_device = make_device,
+          .device_problem = device_problem,
+          .reads = reads};
 }
 
 }  // namespace crowd::net

@@ -141,4 +141,9 @@ std::string ort_reason(const std::exception& error) {
   return one_line(std::move(reason));
 }
 
+bool ort_lacks_memory(const std::string& reason) {
+  const auto texts = {"out of memory", "Failed to allocate memory", "bad_alloc", "Available memory of"};
+  return std::ranges::any_of(texts, [&reason](const char* text) { return reason.find(text) != reason.npos; });
+}
+
 }  // namespace crowd::net

@@ -40,4 +40,7 @@ bool ort_has_cuda(const OrtLibrary& library, std::string& problem);
 /// What ONNX Runtime says of an error, in one line, with what it logged in this thread since the last call.
 std::string ort_reason(const std::exception& error);
 
+/// Whether such a reason is that memory, of the host or a device, is short.
+bool ort_lacks_memory(const std::string& reason);
+
 }  // namespace crowd::net
