@@ -76,7 +76,8 @@ void add_network_properties(Table& table) {
   table.add(
       g_param_spec_string("model-info", "Description of the model",
                           "networks: what the model's tensors are, a file with the keys of GStreamer's .modelinfo or "
-                          "the name of one that is shipped; unset: the detector's, else MODEL.modelinfo",
+                          "the name of one that is shipped; unset: MODEL.modelinfo beside the file that model "
+                          "names, else the detector's",
                           nullptr, settable_before_start),
       [](auto& s) -> auto& { return s.model.description; });
   table.add(

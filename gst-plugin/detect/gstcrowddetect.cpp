@@ -51,10 +51,12 @@
  * ## Frames in CUDA memory
  *
  * NV12 and RGBA in CUDA memory are searched there, for `people` by kernels that find the same windows, with networks by
- * ONNX Runtime's CUDA provider (ONNX models; `gst-crowd-convert-model person-net` makes one of the person network).
- * Scores differ by rounding. Candidates and their number stay there, and the host does not wait. There is always room
- * for #crowddetect:max-candidates; crowdnms counts what was found and what was beyond, `stats` do not. Cascades do not
- * run there.
+ * ONNX Runtime's CUDA provider (ONNX models; `gst-crowd-convert-model person-net` makes one of the person network, and
+ * with `--half` one of float16, which is quicker on a GPU and whose boxes differ by up to 1 % of their size: set
+ * #crowddetect:model to it, its description lies beside it). All elements of a process that run one model on frames and
+ * tiles of one size share it on the device. Scores differ by rounding. Candidates and their number stay there, and the
+ * host does not wait. There is always room for #crowddetect:max-candidates; crowdnms counts what was found and what was
+ * beyond, `stats` do not. Cascades do not run there.
  *
  * ## What is common to all
  *

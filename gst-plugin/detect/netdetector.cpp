@@ -159,7 +159,9 @@ std::unique_ptr<Detector> make_net_detector(GstElement* element, const Model& mo
   std::vector<std::uint32_t> classes;
   std::string problem = find_files(model, name, choice.files);
   if (problem.empty()) {
-    const std::string description = model.description.empty() && name ? name : model.description;
+    std::string description = model.description;
+    if (description.empty() && name && (model.file.empty() || !net::is_described(model.file)))
+      description = name;
     if (auto read = net::choose_description(description, choice.files.front(), problem))
       choice.description = std::move(*read);
   }

@@ -140,10 +140,18 @@ std::string small_onnx(const SmallOnnx& options) {
     node.bytes(1, "shape");
     graph.bytes(5, shape_tensor({options.batch, 3, options.side, options.side}));
   }
-  node.bytes(2, "out");
+  node.bytes(2, options.layers > 1 ? "layer1" : "out");
   node.bytes(3, "node");
   node.bytes(4, options.reshape ? "Reshape" : options.op);
   graph.bytes(1, node.message());
+  for (int i = 1; i < options.layers; i++) {
+    FieldWriter layer;
+    layer.bytes(1, "layer" + std::to_string(i));
+    layer.bytes(2, i + 1 < options.layers ? "layer" + std::to_string(i + 1) : "out");
+    layer.bytes(3, "node" + std::to_string(i));
+    layer.bytes(4, options.op);
+    graph.bytes(1, layer.message());
+  }
   graph.bytes(2, "small");
   if (options.external_weights) {
     FieldWriter tensor;

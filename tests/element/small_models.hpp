@@ -18,6 +18,7 @@ struct SmallOnnx {
   int side = 0;          ///< width and height; 0 leaves them open
   bool reshape = false;  ///< the operator is a Reshape to the dims above: inputs of other sizes fail
   bool external_weights = false;
+  int layers = 1;  ///< of one input: the operator this many times in a row
 };
 
 /// An ONNX model of one operator from [batch, 3, height, width] to output "out".

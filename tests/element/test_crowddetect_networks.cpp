@@ -211,6 +211,36 @@ std::string error_of_run(const std::string& properties) {
   return message_text(message.get());
 }
 
+#if defined(CROWD_HAVE_ONNXRUNTIME)
+/// A machine where the headers are has the library, too.
+class crowddetect_onnxruntime : public testing::Test {};
+
+TEST_F(crowddetect_onnxruntime, finds_what_opencv_finds) {
+  const Files files;
+  const std::string properties = "detector=network engine=onnxruntime threads=2 model=" + files.model.path + " ";
+  const auto harness = harness_of(properties, square);
+  for (int i = 0; i < 3; i++)
+    expect_near(read(pass(harness, red_and_blue(64, 64)).get()).candidates, expected(8, 1, 8, 1));
+  EXPECT_EQ(stat(harness, "failures"), 0U);
+  const auto tiled = harness_of(properties + "tiles=2x2", square);
+  EXPECT_EQ(read(pass(tiled, red_and_blue(64, 64)).get()).count, 80U);
+}
+
+/// With the description that lies beside the model, whatever the detector's own is.
+TEST_F(crowddetect_onnxruntime, runs_models_of_half_precision) {
+  const TemporaryFile model(tiny_model(0, true), ".onnx"), description(tiny_description("", true), ".onnx.modelinfo");
+  for (const char* detector : {"network", "person-net"}) {
+    SCOPED_TRACE(detector);
+    const auto harness = harness_of(std::string("detector=") + detector + " model=" + model.path, square);
+    ElementBus bus(element_of(harness).get());
+    const Ref<GstBuffer> frame = pass(harness, red_and_blue(64, 64, 204, 51));
+    EXPECT_THAT(bus.warnings(), IsEmpty());
+    ASSERT_TRUE(frame);
+    expect_near(read(frame.get()).candidates, expected(8, 0.8F, 8, 0.2F), 2e-3F);
+  }
+}
+#endif
+
 struct Mistake {
   const char* name;
   std::string properties;  ///< MODEL is replaced by the file of `model`, with its description beside it
@@ -266,6 +296,51 @@ std::vector<Mistake> mistakes() {
 
 INSTANTIATE_TEST_SUITE_P(each, crowddetect_network_mistakes, testing::ValuesIn(mistakes()),
                          [](const auto& info) { return info.param.name; });
+
+TEST(crowddetect_network, needs_an_engine_that_this_build_has) {
+#if defined(CROWD_HAVE_ONNXRUNTIME)
+  GTEST_SKIP() << "this build has all of them";
+#else
+  const Files files;
+  EXPECT_THAT(error_of_run("detector=network engine=onnxruntime model=" + files.model.path),
+              testing::AllOf(HasSubstr("has no engine onnxruntime"), HasSubstr("opencv")));
+#endif
+}
+
+/// The error of a crowddetect that is told of frames in CUDA memory; empty where this build knows none.
+std::string error_on_device(const std::string& properties) {
+  const Ref<GstHarness> harness(gst_harness_new_parse(("crowddetect " + properties).c_str()));
+  const Ref<GstElement> element = element_of(harness);
+  const Ref<GstCaps> caps(
+      gst_caps_from_string("video/x-raw(memory:CUDAMemory),format=NV12,width=640,height=480,framerate=25/1"));
+  const Ref<GstCaps> taken(gst_pad_template_get_caps(gst_element_get_pad_template(element.get(), "sink")));
+  if (!gst_caps_can_intersect(caps.get(), taken.get()))
+    return "";
+  const Ref<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(element.get(), bus.get());
+  gst_harness_set_src_caps(harness.get(), gst_caps_ref(caps.get()));
+  const Ref<GstMessage> message(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR));
+  gst_element_set_bus(element.get(), nullptr);
+  return message ? message_text(message.get()) : "no error";
+}
+
+TEST(crowddetect_network, says_before_the_first_frame_what_it_lacks_on_a_device) {
+  const Files files;
+  const std::string of_opencv = error_on_device(files.properties());
+  if (of_opencv.empty())
+    GTEST_SKIP() << "this build knows no frames in CUDA memory";
+  EXPECT_THAT(of_opencv, HasSubstr("cudadownload"));
+  const std::string problem = error_on_device("detector=network model=" + files.model.path);
+#if defined(CROWD_HAVE_ONNXRUNTIME)
+  // One without CUDA, or without the libraries that its CUDA needs.
+  if (problem == "no error")
+    GTEST_SKIP() << "ONNX Runtime can use CUDA here";
+  EXPECT_THAT(problem, testing::AllOf(HasSubstr("ONNX Runtime"), HasSubstr("CUDA"), HasSubstr("LD_LIBRARY_PATH"),
+                                      HasSubstr("cudadownload")));
+#else
+  EXPECT_THAT(problem, testing::AllOf(HasSubstr("no engine that runs networks there"), HasSubstr("cudadownload")));
+#endif
+}
 
 TEST(crowddetect_network, that_was_not_fetched_says_how_to) {
   EXPECT_THAT(error_of_run("detector=person-net"), HasSubstr("gst-crowd-fetch-model person-net"));

@@ -124,6 +124,31 @@ TEST(Engines, RefuseInputsThatAreTooLarge) {
   }
 }
 
+TEST(Engines, RefuseInputsThatTheNetworkCannotRun) {
+  const TemporaryFile file(small_onnx({.side = 8, .reshape = true}), ".onnx");
+  std::string problem;
+  const auto engine = make(file.path, problem);
+  ASSERT_TRUE(engine) << problem;
+  std::vector<TensorInfo> outputs;
+  EXPECT_FALSE(engine->prepare(9, 7, outputs, problem));
+  EXPECT_THAT(problem, AllOf(HasSubstr(file.path), HasSubstr("9x7"), HasSubstr("OpenCV cannot run it"),
+                             HasSubstr("multiple-of")));
+  EXPECT_TRUE(engine->prepare(8, 8, outputs, problem)) << problem;
+}
+
+/// Nothing of that size is allocated.
+TEST(Engines, RefuseLayersThatTakeTooMuchMemory) {
+  const TemporaryFile file(small_onnx({.op = "Sigmoid", .layers = 60}), ".onnx");
+  std::string problem;
+  const auto engine = make(file.path, problem);
+  ASSERT_TRUE(engine) << problem;
+  std::vector<TensorInfo> outputs;
+  EXPECT_FALSE(engine->prepare(4096, 4096, outputs, problem));  // 192 MiB a layer
+  EXPECT_THAT(problem, AllOf(HasSubstr(file.path), HasSubstr("its layers take 11 GiB, of at most 10"),
+                             HasSubstr("max-side"), HasSubstr("tiles")));
+  EXPECT_TRUE(engine->prepare(64, 64, outputs, problem)) << problem;
+}
+
 TEST(Engines, RunAsPrepared) {
   const TemporaryFile file(small_onnx(), ".onnx");
   std::string problem;

@@ -11,6 +11,8 @@
 #include "detect/net/engine.hpp"
 #include "detect/net/ort_library.hpp"
 #include "engine_runs.hpp"
+#include "memory_limit.hpp"
+#include "real_models.hpp"
 #include "small_models.hpp"
 #include "temporary_file.hpp"
 
@@ -25,6 +27,7 @@ using crowd::tensors::TensorInfo;
 using crowd::tensors::Type;
 using crowd::test::engine_row;
 using crowd::test::noise;
+using crowd::test::printed_by;
 using crowd::test::run;
 using crowd::test::small_onnx;
 using crowd::test::TemporaryFile;
@@ -103,6 +106,18 @@ TEST_F(OrtModels, WithoutCudaAreToldSo) {
   }
 }
 
+TEST_F(OrtModels, WithoutTheLibrariesOfCudaAreToldSo) {
+  std::string problem;
+  const auto device_problem = engine_row("onnxruntime").device_problem;
+  if (!device_problem || !crowd::net::ort_has_cuda(*library_, problem))
+    GTEST_SKIP() << "no CUDA in this build, or in this library";
+  problem = device_problem();
+  if (problem.empty())
+    GTEST_SKIP() << "it has all that it needs";
+  EXPECT_THAT(problem, AllOf(HasSubstr(library_->version), HasSubstr("cannot use CUDA: "), HasSubstr(".so"),
+                             HasSubstr("cuDNN"), HasSubstr("LD_LIBRARY_PATH"), HasSubstr("cudadownload")));
+}
+
 TEST_F(OrtModels, ThatAreNotThereOrNotWholeAreRefused) {
   EXPECT_THAT(refusal(model_at("/nothing/there.onnx")),
               AllOf(HasSubstr("/nothing/there.onnx"), HasSubstr("check the path")));
@@ -160,6 +175,36 @@ TEST_F(OrtModels, OfAFixedSizeRefuseOthers) {
   EXPECT_THAT(run(*engine, input, {1, 3, 8, 8}), ElementsAre(input));
 }
 
+TEST_F(OrtModels, ThatFindNoMemorySaySo) {
+  if (!crowd::test::MemoryLimit::limits_work)
+    GTEST_SKIP() << "sanitizers take all memory that there is";
+  const TemporaryFile file(small_onnx(), ".onnx");
+  std::string problem;
+  const auto engine = engine_row("onnxruntime").make(model_at(file.path), problem);
+  ASSERT_TRUE(engine) << problem;
+  std::vector<TensorInfo> outputs;
+  const auto expect_told = [&problem] {
+    EXPECT_THAT(problem, AllOf(HasSubstr("not find enough memory"), HasSubstr("fewer tiles")));
+    EXPECT_THAT(problem, testing::Not(HasSubstr("has dims")));
+  };
+  constexpr int side = 8192;  // 768 MiB of input, and of output
+  {
+    const crowd::test::MemoryLimit limit(1UL << 30);
+    EXPECT_FALSE(engine->prepare(side, side, outputs, problem));
+    expect_told();
+  }
+  ASSERT_TRUE(engine->prepare(1024, 1024, outputs, problem)) << problem;
+  constexpr int batch = 40;  // 480 MiB
+  const std::vector<float> input(3UL * 1024 * 1024 * batch);
+  std::vector<Tensor> results;
+  {
+    const crowd::test::MemoryLimit limit(256 << 20);
+    EXPECT_FALSE(engine->run({.dims = {batch, 3, 1024, 1024}, .data = input.data()}, results, problem));
+    expect_told();
+  }
+  EXPECT_TRUE(engine->run({.dims = {1, 3, 1024, 1024}, .data = input.data()}, results, problem)) << problem;
+}
+
 /// As centerface.onnx, which says 32x32 and ten of them.
 TEST_F(OrtModels, TakeOtherSizesThanTheFileSaysWhereTheNetworkDoes) {
   const TemporaryFile file(small_onnx({.batch = 10, .side = 8}), ".onnx");
@@ -197,15 +242,26 @@ TEST_F(OrtModels, RunBatchesOfAnySize) {
   }
 }
 
-/// What a script of pipelines/ prints; empty where it fails, with the reason on the standard error output.
-std::string printed_by(const std::string& script) {
-  const std::string folder = CROWD_SOURCES;
-  std::FILE* const pipe =
-      popen(("CROWD_CACHE=${CROWD_CACHE:-'" + folder + "/.cache'} '" + folder + "/pipelines/'" + script).c_str(), "r");
-  std::string text(4096, '\0');
-  if (pipe)
-    text.resize(std::fread(text.data(), 1, text.size(), pipe));
-  return pipe && pclose(pipe) == 0 && !text.empty() ? text.substr(0, text.size() - 1) : "";
+TEST_F(OrtModels, RunInHalfPrecision) {
+  constexpr int half = 10;  // FLOAT16 of ONNX
+  const TemporaryFile file(small_onnx({.element_type = half, .output_type = half}), ".onnx");
+  EngineModel model = model_at(file.path);
+  EXPECT_THAT(refusal(model), HasSubstr("of type float16"));
+  model.description.input.tensor.type = Type::float16;
+  std::string problem;
+  const auto engine = engine_row("onnxruntime").make(model, problem);
+  ASSERT_TRUE(engine) << problem;
+  std::vector<TensorInfo> infos;
+  ASSERT_TRUE(engine->prepare(2, 1, infos, problem)) << problem;
+  EXPECT_EQ(infos.at(0).type, Type::float16);
+  const std::vector<std::uint16_t> input = {0x3c00, 0xbc00, 0x0001, 0x8001, 0x7bff, 0x4248};  // 1, -1, min, max, 3.14
+  std::vector<Tensor> outputs;
+  const Dims dims = {1, 3, 1, 2};
+  ASSERT_TRUE(engine->run({.type = Type::float16, .dims = dims, .data = input.data()}, outputs, problem)) << problem;
+  ASSERT_EQ(outputs.at(0).type, Type::float16);
+  const auto* const data = static_cast<const std::uint16_t*>(outputs[0].data);
+  EXPECT_THAT(std::vector(data, data + input.size()), ElementsAre(0x3c00, 0, 0x0001, 0, 0x7bff, 0x4248));
+  EXPECT_FALSE(engine->run({.dims = dims, .data = input.data()}, outputs, problem)) << "float32";
 }
 
 struct RealModel {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "detect/net/protobuf.hpp"
+#include "tensors/half.hpp"
 
 namespace crowd::test {
 
@@ -20,7 +21,7 @@ namespace onnx {
 
 using net::FieldWriter;
 
-enum { float_type = 1, int64_type = 7, ints_attribute = 7 };
+enum { float_type = 1, int64_type = 7, half_type = 10, ints_attribute = 7 };
 
 template <typename Number>
 std::string tensor(const std::string& name, const std::vector<std::int64_t>& dims, int type,
@@ -34,14 +35,14 @@ std::string tensor(const std::string& name, const std::vector<std::int64_t>& dim
   return message.message();
 }
 
-inline std::string value(const std::string& name, const std::vector<std::int64_t>& dims) {
+inline std::string value(const std::string& name, const std::vector<std::int64_t>& dims, int element_type) {
   FieldWriter shape, tensor, type, message;
   for (const auto dim : dims) {
     FieldWriter size;
     size.number(1, static_cast<std::uint64_t>(dim));
     shape.bytes(1, size.message());
   }
-  tensor.number(1, float_type);
+  tensor.number(1, static_cast<std::uint64_t>(element_type));
   tensor.bytes(2, shape.message());
   type.bytes(1, tensor.message());
   message.bytes(1, name);
@@ -73,8 +74,8 @@ inline std::string node(const char* type, const std::vector<std::string>& inputs
 
 }  // namespace onnx
 
-/// The file's bytes. Pixels of 0 to 1. `score` is added to the scores.
-inline std::string tiny_model(float score = 0) {
+/// The file's bytes. Pixels of 0 to 1. `score` is added to the scores. With `half` all is float16.
+inline std::string tiny_model(float score = 0, bool half = false) {
   constexpr std::size_t taps = tiny_cell * tiny_cell, channels = 6;
   std::vector<float> weights(channels * 3 * taps);
   for (std::size_t i = 0; i < taps; i++) {
@@ -82,17 +83,25 @@ inline std::string tiny_model(float score = 0) {
     weights[(5 * 3 + 2) * taps + i] = 1.F / taps;
   }
   const std::vector<float> bias = {16, 12, 12, 8, score, score};
+  const int type = half ? onnx::half_type : onnx::float_type;
+  const auto add_floats = [&](onnx::FieldWriter& to, const std::string& name, const std::vector<std::int64_t>& dims,
+                              const std::vector<float>& values) {
+    std::vector<std::uint16_t> halves;
+    for (const float value : values)
+      halves.push_back(tensors::half_of_float(value));
+    to.bytes(5, half ? onnx::tensor(name, dims, type, halves) : onnx::tensor(name, dims, type, values));
+  };
   onnx::FieldWriter graph, operators, model;
   graph.bytes(1, onnx::node("Conv", {"images", "weights", "bias"}, "cells",
                             {onnx::ints("kernel_shape", {tiny_cell, tiny_cell}),
                              onnx::ints("strides", {tiny_cell, tiny_cell}), onnx::ints("pads", {0, 0, 0, 0})}));
   graph.bytes(1, onnx::node("Reshape", {"cells", "shape"}, "output0", {}));
   graph.bytes(2, "tiny");
-  graph.bytes(5, onnx::tensor("weights", {channels, 3, tiny_cell, tiny_cell}, onnx::float_type, weights));
-  graph.bytes(5, onnx::tensor("bias", {channels}, onnx::float_type, bias));
+  add_floats(graph, "weights", {channels, 3, tiny_cell, tiny_cell}, weights);
+  add_floats(graph, "bias", {channels}, bias);
   graph.bytes(5, onnx::tensor<std::int64_t>("shape", {3}, onnx::int64_type, {1, channels, tiny_cells}));
-  graph.bytes(11, onnx::value("images", {1, 3, tiny_side, tiny_side}));
-  graph.bytes(12, onnx::value("output0", {1, channels, tiny_cells}));
+  graph.bytes(11, onnx::value("images", {1, 3, tiny_side, tiny_side}, type));
+  graph.bytes(12, onnx::value("output0", {1, channels, tiny_cells}, type));
   operators.number(2, 11);
   model.number(1, 7);
   model.bytes(7, graph.message());
@@ -101,12 +110,12 @@ inline std::string tiny_model(float score = 0) {
 }
 
 /// What describes it, with `more` at the end of the group [crowd].
-inline std::string tiny_description(const std::string& more = "") {
+inline std::string tiny_description(const std::string& more = "", bool half = false) {
+  const std::string type = half ? "type=float16\n" : "type=float32\n";
   return "[modelinfo]\nversion=1.0\ngroup-id=yolo-v8-out\n"
-         "[images]\nid=yolo-v8-in\ntype=float32\ndims=1,3,32,32\ndir=input\nranges=0.0,1.0;0.0,1.0;0.0,1.0\n"
-         "[output0]\nid=yolo-v8-out\ntype=float32\ndims=1,6,16\ndir=output\n"
-         "[crowd]\nfit=stretch\n" +
-         more;
+         "[images]\nid=yolo-v8-in\n" +
+         type + "dims=1,3,32,32\ndir=input\nranges=0.0,1.0;0.0,1.0;0.0,1.0\n[output0]\nid=yolo-v8-out\n" + type +
+         "dims=1,6,16\ndir=output\n[crowd]\nfit=stretch\n" + more;
 }
 
 }  // namespace crowd::test
