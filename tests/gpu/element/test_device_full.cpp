@@ -10,6 +10,9 @@
 #include <vector>
 
 #include "device_boxes.hpp"
+#if defined(CROWD_SOURCES)
+#include "../../element/real_models.hpp"
+#endif
 
 namespace {
 
@@ -137,5 +140,34 @@ TEST(DeviceFull, crowddetect) {
   EXPECT_EQ(gpu.synchronise(), cudaSuccess);
   EXPECT_EQ(again.stat("detect", "failures"), 0u);
 }
+
+#if defined(CROWD_SOURCES)
+TEST(DeviceFull, network) {
+  const std::string model = printed_by("convert-model person-net");
+  if (model.empty())
+    GTEST_SKIP() << "person-net cannot be fetched";
+  const Gpu gpu;
+  const GstVideoInfo frames = info_of("NV12", 1920, 1080);
+  const std::string network = "crowddetect name=detect detector=person-net model=" + model;
+  Pipe pipe(network, &gpu);
+  pipe.set_caps(frames, true);
+  if (const Ref<GstMessage> message = pop_message(pipe.bus(), GST_MESSAGE_ERROR))
+    GTEST_SKIP() << message_text(message.get());
+  EXPECT_NE(pipe.pass(gpu.frame(frames)), nullptr);
+  const Ref<GstElement> detect(gst_bin_get_by_name(GST_BIN(pipe.element()), "detect"));
+  g_object_set(detect.get(), "tiles", "8x8", nullptr);
+  Ref<GstBuffer> buffer = gpu.frame(frames);
+  {
+    const Hog hog(gpu);
+    EXPECT_EQ(pipe.push(std::move(buffer)), GST_FLOW_ERROR);
+  }
+  expect_said_once(pipe);
+  Pipe again(network + " tiles=8x8", &gpu);
+  again.set_caps(frames, true);
+  EXPECT_NE(again.pass(gpu.frame(frames)), nullptr);
+  EXPECT_EQ(gpu.synchronise(), cudaSuccess);
+  EXPECT_EQ(again.stat("detect", "failures"), 0u);
+}
+#endif
 
 }  // namespace

@@ -6,6 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#if defined(CROWD_SOURCES)
+#include "../../element/real_models.hpp"
+#endif
 #include "device_boxes.hpp"
 #include "trap.hpp"
 
@@ -91,6 +94,22 @@ TEST_F(DeviceLost, crowddetect) {
 TEST_F(DeviceLost, crowddetect_at_its_first_frame) {
   expect_error("crowddetect", 0);
 }
+
+#if defined(CROWD_SOURCES)
+TEST_F(DeviceLost, network) {
+  const std::string model = printed_by("convert-model person-net");
+  if (model.empty())
+    GTEST_SKIP() << "person-net cannot be fetched";
+  const std::string network = "crowddetect detector=person-net model=" + model;
+  {
+    Pipe pipe(network, &gpu);
+    pipe.set_caps(info, true);
+    if (const Ref<GstMessage> message = pop_message(pipe.bus(), GST_MESSAGE_ERROR))
+      GTEST_SKIP() << message_text(message.get());
+  }
+  expect_error(network);
+}
+#endif
 
 TEST_F(DeviceLost, chain) {
   expect_error("crowdinject ! crowdnms ! crowdoverlay");

@@ -4,20 +4,17 @@
 // Networks in ONNX Runtime on the device, for callers in the primary context and in one of their own.
 
 #include <cuda_runtime.h>
-#include <dlfcn.h>
 #include <gmock/gmock.h>
 
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <functional>
-#include <stdexcept>
 #include <thread>
 
+#include "../../element/real_models.hpp"
+#include "contexts.hpp"
 #include "copy.hpp"
-#include "detect/net/cuda_contexts.hpp"
 #include "detect/net/engine.hpp"
-#include "detect/net/streamgraph.hpp"
 #include "engine_runs.hpp"
 #include "small_models.hpp"
 #include "temporary_file.hpp"
@@ -33,57 +30,21 @@ using crowd::tensors::Dims;
 using crowd::tensors::elements_of;
 using crowd::tensors::Tensor;
 using crowd::tensors::TensorInfo;
+using crowd::test::Context;
+using crowd::test::device;
 using crowd::test::engine_row;
+using crowd::test::expect_done;
+using crowd::test::Memory;
 using crowd::test::noise;
+using crowd::test::printed_by;
 using crowd::test::TemporaryFile;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr int device = 0;
 
 std::vector<float> positive(std::vector<float> values) {
   for (float& value : values)
     value = std::max(value, 0.F);
   return values;
-}
-
-/// A context as an element has it: the primary one, or another of the same device.
-class Context {
- public:
-  explicit Context(bool primary) : primary_(primary) {
-    std::string problem;
-    driver = crowd::net::CudaDriver::find(problem);
-    EXPECT_TRUE(driver) << problem;
-    if (primary) {
-      EXPECT_EQ(driver->retain_primary(&context, device), CUDA_SUCCESS);
-      return;
-    }
-    // The name of a function that all drivers have; cuda.h may mean one with more arguments.
-    using Create = CUresult (*)(CUcontext*, unsigned, CUdevice);
-    void* library = dlopen("libcuda.so.1", RTLD_NOW);
-    const auto create = reinterpret_cast<Create>(dlsym(library, "cuCtxCreate_v2"));
-    EXPECT_EQ(create(&context, 0, device), CUDA_SUCCESS);
-    CUcontext popped = nullptr;
-    EXPECT_EQ(driver->pop(&popped), CUDA_SUCCESS);
-  }
-  ~Context() {
-    if (primary_)
-      driver->release_primary(device);
-    else
-      reinterpret_cast<CUresult (*)(CUcontext)>(dlsym(dlopen("libcuda.so.1", RTLD_NOW), "cuCtxDestroy_v2"))(context);
-  }
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
-
-  const crowd::net::CudaDriver* driver = nullptr;
-  CUcontext context = nullptr;
-
- private:
-  const bool primary_;
-};
-
-void expect_done(const DeviceReport& report) {
-  EXPECT_EQ(report.outcome, DeviceOutcome::done) << report.problem;
 }
 
 std::unique_ptr<DeviceEngine> make(const std::string& path, std::size_t memory_limit = 2UL << 30) {
@@ -93,32 +54,6 @@ std::unique_ptr<DeviceEngine> make(const std::string& path, std::size_t memory_l
   EXPECT_TRUE(engine) << problem;
   return engine;
 }
-
-/// Floats in memory of the current context.
-struct Memory {
-  explicit Memory(std::size_t count) : size(count) {
-    EXPECT_EQ(cudaMalloc(reinterpret_cast<void**>(&data), count * sizeof(float)), cudaSuccess);
-  }
-  ~Memory() {
-    EXPECT_EQ(cudaFree(data), cudaSuccess);
-  }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-
-  void upload(const std::vector<float>& values, cudaStream_t stream) {
-    EXPECT_EQ(cudaMemcpyAsync(data, values.data(), size * sizeof(float), cudaMemcpyHostToDevice, stream), cudaSuccess);
-    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-  }
-  std::vector<float> download(cudaStream_t stream) const {
-    std::vector<float> values(size);
-    EXPECT_EQ(cudaMemcpyAsync(values.data(), data, size * sizeof(float), cudaMemcpyDeviceToHost, stream), cudaSuccess);
-    EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
-    return values;
-  }
-
-  float* data = nullptr;
-  const std::size_t size;
-};
 
 /// Runs on a stream, waits, and gives what the outputs hold.
 std::vector<std::vector<float>> run(DeviceEngine& engine, const std::vector<float>& input, cudaStream_t stream) {
@@ -220,66 +155,6 @@ TEST_P(OrtDevice, ServesCallersThatChangeTheirContext) {
   engine.reset();  // before the context of its last caller goes
 }
 
-/// A stream of the primary context, and floats there.
-class Graphs : public testing::Test {
- protected:
-  void SetUp() override {
-    stream_ = crowd::net::PrimaryStream::make(device, problem_);
-    ASSERT_TRUE(stream_) << problem_;
-  }
-
-  bool records(const std::function<void()>& work) {
-    return graph_.record(*stream_, work);
-  }
-  cudaStream_t stream() const {
-    return stream_->stream();
-  }
-
-  const Context context_{true};
-  const CurrentContext current_{*context_.driver, context_.context};
-  std::string problem_;
-  std::unique_ptr<crowd::net::PrimaryStream> stream_;
-  crowd::net::StreamGraph graph_;
-};
-
-TEST_F(Graphs, run_again_what_was_recorded) {
-  const std::vector<float> first = noise(1000, -1, 1), second = noise(1000, 1, 2);
-  Memory from(1000), between(1000), to(1000);
-  from.upload(first, stream());
-  to.upload(first, stream());
-  ASSERT_TRUE(records([&] {
-    ASSERT_EQ(crowd::test::copy_by_kernel(between.data, from.data, 1000, stream()), cudaSuccess);
-    ASSERT_EQ(cudaMemcpyAsync(to.data, between.data, 4000, cudaMemcpyDeviceToDevice, stream()), cudaSuccess);
-  }));
-  from.upload(second, stream());
-  EXPECT_EQ(to.download(stream()), first) << "it ran while it was recorded";
-  expect_done(graph_.launch());
-  EXPECT_EQ(to.download(stream()), second);
-  graph_.release();
-}
-
-TEST_F(Graphs, refuse_what_takes_memory_of_the_host_waits_or_fails) {
-  Memory memory(1000);
-  std::vector<float> host(1000);
-  EXPECT_FALSE(
-      records([&] { (void)cudaMemcpyAsync(host.data(), memory.data, 4000, cudaMemcpyDeviceToHost, stream()); }));
-  EXPECT_FALSE(records([&] { (void)cudaStreamSynchronize(stream()); }));
-  EXPECT_FALSE(
-      records([&] { (void)cudaMemcpyAsync(memory.data, host.data(), 4000, cudaMemcpyHostToDevice, stream()); }));
-  EXPECT_FALSE(records([&] { (void)cudaMemcpyAsync(memory.data, host.data(), 4000, cudaMemcpyDefault, stream()); }));
-  EXPECT_FALSE(records([&] {
-    (void)cudaLaunchHostFunc(
-        stream(), [](void*) {}, nullptr);
-  }));
-  EXPECT_FALSE(records([] { throw std::runtime_error("no"); }));
-  (void)cudaGetLastError();
-  memory.upload(host, stream());
-  EXPECT_EQ(memory.download(stream()), host) << "the stream works as before";
-  EXPECT_TRUE(
-      records([&] { (void)cudaMemcpyAsync(memory.data, memory.data + 500, 2000, cudaMemcpyDefault, stream()); }));
-  graph_.release();
-}
-
 TEST_P(OrtDevice, RefusesModelsThatTakeMoreThanTheyMay) {
   const TemporaryFile file(crowd::test::small_onnx({.batch = 0}), ".onnx");
   const auto engine = make(file.path, 1 << 20);
@@ -291,15 +166,49 @@ TEST_P(OrtDevice, RefusesModelsThatTakeMoreThanTheyMay) {
   expect_done(engine->prepare(1, 7, 5, infos));
 }
 
-/// What a script of pipelines/ prints; empty where it fails, with the reason on the standard error output.
-std::string printed_by(const std::string& script) {
-  const std::string folder = CROWD_SOURCES;
-  std::FILE* const pipe =
-      popen(("CROWD_CACHE=${CROWD_CACHE:-'" + folder + "/.cache'} '" + folder + "/pipelines/'" + script).c_str(), "r");
-  std::string text(4096, '\0');
-  if (pipe)
-    text.resize(std::fread(text.data(), 1, text.size(), pipe));
-  return pipe && pclose(pipe) == 0 && !text.empty() ? text.substr(0, text.size() - 1) : "";
+TEST_P(OrtDevice, RefusesSizesThatTheNetworkDoesNotTake) {
+  const TemporaryFile file(crowd::test::small_onnx({.side = 8, .reshape = true}), ".onnx");
+  const auto engine = make(file.path), other = make(file.path);
+  ASSERT_TRUE(engine && other);
+  std::vector<TensorInfo> infos;
+  expect_done(other->prepare(1, 8, 8, infos));
+  for (const auto& [width, height] : {std::pair{8, 9}, {8, 9}, {0, 8}}) {
+    const DeviceReport report = engine->prepare(1, width, height, infos);
+    EXPECT_EQ(report.outcome, DeviceOutcome::unusable) << width;
+    EXPECT_THAT(report.problem, testing::AllOf(HasSubstr("1x3x8x8"), HasSubstr("description"))) << width;
+  }
+  expect_done(engine->prepare(1, 8, 8, infos));
+  const std::vector<float> input = noise(3 * 8 * 8, -1, 1);
+  for (DeviceEngine* each : {engine.get(), other.get()})
+    EXPECT_THAT(run(*each, input, nullptr), ElementsAre(input));
+}
+
+/// Each on inputs of its own, in threads of their own.
+TEST_P(OrtDevice, IsSharedByEngines) {
+  const TemporaryFile file(crowd::test::small_onnx({.batch = 0}), ".onnx");
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 4; i++) {
+    threads.emplace_back([this, &file, i] {
+      const CurrentContext current(*context_.driver, context_.context);
+      cudaStream_t stream = nullptr;
+      ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+      auto engine = make(file.path);
+      ASSERT_TRUE(engine);
+      for (unsigned k = 0; k < 20; k++) {
+        const int batch = k < 15 ? 2 : 3;  // another network from then on
+        std::vector<TensorInfo> infos;
+        expect_done(engine->prepare(batch, 7, 5, infos));
+        std::vector<float> input = noise(static_cast<std::size_t>(batch) * 3 * 5 * 7, -1, 1);
+        for (float& value : input)
+          value += static_cast<float>(i * 100 + k);
+        EXPECT_THAT(run(*engine, input, stream), ElementsAre(positive(input))) << i << ' ' << k;
+      }
+      engine.reset();
+      EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+    });
+  }
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 struct RealModel {

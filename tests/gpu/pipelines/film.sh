@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 
 # The film from NVDEC to the last element, under the tracer: nothing crosses to the host, our elements neither wait nor allocate.
-# film.sh [TRACER]; FILM is an H.264 .mp4, STREAMS how many of it at once. The counts go to OUT. Exit status 77: no GPU, or
-# no nvh264dec.
+# film.sh [TRACER]; FILM is an H.264 .mp4, STREAMS how many of it at once. NETWORK, what convert-model takes, searches with
+# that network and the properties in DETECT, else DETECT is the whole element. The counts go to OUT. Exit status 77: no
+# GPU, or no nvh264dec, or for a network no model or no ONNX Runtime with CUDA.
 . "$(dirname "$0")/../../../pipelines/env.sh"
 tracer=$(realpath -m "${1:-$build/tests/gpu/trace/libcrowdtrace.so}")
 checker=$(dirname "$0")/../check_trace.py
@@ -17,6 +18,16 @@ need_gpu
 gst-inspect-1.0 nvh264dec >/dev/null 2>&1 || skip "no nvh264dec here"
 [ -f "$tracer" ] || skip "no $tracer: this build has no CUPTI"
 film=${FILM:-$("$pipelines/fetch-film" h264)}
+if [ -n "${NETWORK:-}" ]; then
+  # shellcheck disable=SC2086
+  model=$("$pipelines/convert-model" $NETWORK) || skip "no model of $NETWORK here"
+  DETECT="crowddetect $DETECT model=$model"
+  # A frame, to see whether ONNX Runtime can be had.
+  said=$(gst-launch-1.0 -q filesrc location="$film" ! qtdemux ! h264parse ! identity eos-after=3 ! nvh264dec ! \
+    'video/x-raw(memory:CUDAMemory)' ! $DETECT ! fakesink 2>&1) || case $said in
+    *"ONNX Runtime"*LD_LIBRARY_PATH*) skip "$(grep -m 1 'ONNX Runtime' <<<"$said")" ;;
+  esac
+fi
 
 stream=(filesrc location="$film" ! qtdemux ! h264parse ! nvh264dec ! 'video/x-raw(memory:CUDAMemory)' ! \
   $DETECT ! $NMS ! $OVERLAY ! fakesink sync=false)
