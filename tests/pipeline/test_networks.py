@@ -57,16 +57,22 @@ def pictures_of_film(film):
             yield np.ascontiguousarray(picture[:, :, ::-1])
 
 
-def candidates(model, description, threshold, pictures):
+def candidates(model, description, threshold, pictures, engine="opencv", tiles="1x1"):
     """[n, 6] for each picture: corners, score, class."""
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for number, picture in enumerate(pictures):
             paths.append(f"{folder}/{number}.ppm")
             cv2.imwrite(paths[-1], picture[:, :, ::-1])
-        done = subprocess.run([PROGRAM, "opencv", model, f"{LAYOUTS}/{description}.modelinfo", "1x1", repr(threshold),
+        done = subprocess.run([PROGRAM, engine, model, f"{LAYOUTS}/{description}.modelinfo", tiles, repr(threshold),
                                *paths], stdout=subprocess.PIPE, text=True, check=True)
     return [np.array(json.loads(line), float).reshape(-1, 6) for line in done.stdout.splitlines()]
+
+
+def has_engine(name):
+    done = subprocess.run([PROGRAM, name, "no.onnx", f"{LAYOUTS}/person-net.modelinfo", "1x1", ".1", "no.ppm"],
+                          stderr=subprocess.PIPE, text=True, check=False)
+    return f"there is no engine {name}" not in done.stderr
 
 
 def unmatched(some, others, threshold):
@@ -109,6 +115,37 @@ class Networks(unittest.TestCase):
     def test_faces_against_opencv(self):
         theirs = reference.opencv_faces(FACE_NET, self.faces())
         self.compare(candidates(FACE_NET, "face-net", .03, self.faces()), theirs, .03, 50)
+
+    def compare_tiles(self, engine, model):
+        """Tiles of the network's size, so that none is scaled, and the whole picture, which is as without tiles."""
+        picture, places = cv2.resize(FILM[0], (780, 780)), (0, 240, 480)
+        corners = [(x, y) for y in places for x in places]
+        tiles = reference.opencv_persons(PERSON_NET, [np.ascontiguousarray(picture[y:y + 300, x:x + 300])
+                                                      for x, y in corners])
+        theirs = [found + np.array([x, y, x, y] + [0] * (found.shape[1] - 4)) for found, (x, y) in zip(tiles, corners)]
+        whole, = candidates(model, "person-net", .001, [picture], engine)
+        theirs = np.concatenate(theirs + [whole[:, :theirs[0].shape[1]]])
+        self.compare(candidates(model, "person-net", .001, [picture], engine, "3x3"), [theirs], .001, 1000)
+
+    def test_persons_in_tiles(self):
+        self.compare_tiles("opencv", PERSON_NET)
+
+    def engine_onnxruntime(self):
+        if not has_engine("onnxruntime"):
+            self.skipTest("this build has no engine onnxruntime")
+        return "onnxruntime"
+
+    def test_persons_in_tiles_by_the_engine_onnxruntime(self):
+        self.compare_tiles(self.engine_onnxruntime(), fetched("convert-model", "person-net"))
+
+    def test_persons_by_the_engine_onnxruntime(self):
+        engine, theirs = self.engine_onnxruntime(), reference.opencv_persons(PERSON_NET, self.persons())
+        model = fetched("convert-model", "person-net")
+        self.compare(candidates(model, "person-net", .001, self.persons(), engine), theirs, .001, 300)
+
+    def test_faces_by_the_engine_onnxruntime(self):
+        engine, theirs = self.engine_onnxruntime(), reference.opencv_faces(FACE_NET, self.faces())
+        self.compare(candidates(FACE_NET, "face-net", .03, self.faces(), engine), theirs, .03, 50)
 
     def onnxruntime(self):
         onnxruntime = pip_packages.fetch("onnxruntime", ONNXRUNTIME)
