@@ -5,10 +5,18 @@
  * Detectors on several streams of a film at once, from the decoder to the drawn box, in one process: frames a second in
  * all, what that is for a frame, candidates and survivors of a frame, and what NMS takes of it. A markdown table.
  *
- *     bench_streams [--streams 1,8,32] [--seconds 1.5] [--decode ELEMENTS] SIZE=FILM... NAME=ELEMENTS...
+ *     bench_streams [--streams 1,8,32] [--seconds 1.5] [--decode ELEMENTS] SIZE=FILM... [NAME=ELEMENTS...]
  *
- * FILM is a raw H.264 stream (Annex B), which begins anew at its end; SIZE names it. ELEMENTS of a NAME stand between
- * the decoded frames and crowdnms, those of --decode in front of them. A rate is taken between two moments at which all
+ * FILM is a raw H.264 stream (Annex B, a name that ends in 264), which begins anew at its end; SIZE names it:
+ *
+ *     gst-launch-1.0 filesrc location=vtest.avi ! decodebin ! videoconvert ! videoscale ! \
+ *       video/x-raw,format=I420,width=1920,height=1080 ! x264enc pass=quant quantizer=30 key-int-max=50 bframes=0 ! \
+ *       h264parse ! video/x-h264,stream-format=byte-stream ! filesink location=1080p.h264
+ *
+ * ELEMENTS of a NAME stand between the decoded frames and crowdnms, those of --decode in front of them; HOG, person-net
+ * with 1x1, 2x2 and 3x3 tiles and face-net unless given, of models in ONNX that pipelines/convert-model person-net and
+ * pipelines/fetch-model face-net have left where crowddetect looks for them. Below the table is what each name stands
+ * for. A rate is taken between two moments at which all
  * streams stand still and the device has done all it was given, after a warm-up. `start` is the time until all streams
  * have their first frame: networks are loaded then, but for those that the row before has left loaded.
  */
@@ -214,6 +222,16 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> films, detectors;
 };
 
+const std::string clustering = "crowdnms metric=ios iou-threshold=0.6 ! crowdoverlay";
+const std::string network = "crowddetect score-threshold=0.2 detector=";
+const std::vector<std::pair<std::string, std::string>> usual_detectors = {
+    {"HOG", "crowddetect"},
+    {"person-net, 1 tile", network + "person-net"},
+    {"person-net, 2x2", network + "person-net tiles=2x2"},
+    {"person-net, 3x3", network + "person-net tiles=3x3"},
+    {"face-net", network + "face-net"},
+};
+
 Options read_options(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; i++) {
@@ -237,11 +255,13 @@ Options read_options(int argc, char** argv) {
     } else {
       fail(
           "usage: bench_streams [--streams 1,8,32] [--seconds 1.5] [--decode ELEMENTS] SIZE=FILM.h264... "
-          "NAME=ELEMENTS...");
+          "[NAME=ELEMENTS...]");
     }
   }
-  if (options.films.empty() || options.detectors.empty())
-    fail("there is no film, or no detector");
+  if (options.films.empty())
+    fail("there is no film");
+  if (options.detectors.empty())
+    options.detectors = usual_detectors;
   return options;
 }
 
@@ -263,10 +283,9 @@ int main(int argc, char** argv) {
   for (const auto& [name, elements] : options.detectors) {
     for (const auto& [size, film] : options.films) {
       for (const unsigned count : options.streams) {
-        auto streams =
-            std::make_unique<Streams>("multifilesrc loop=true location=" + film + " ! " + options.decode + " ! " +
-                                          elements + " ! crowdnms metric=ios iou-threshold=0.6 ! crowdoverlay",
-                                      count);
+        auto streams = std::make_unique<Streams>(
+            "multifilesrc loop=true location=" + film + " ! " + options.decode + " ! " + elements + " ! " + clustering,
+            count);
         const Rate rate = streams->measure(std::chrono::duration<double>(options.seconds));
         const double nms = nms_seconds(*streams), frames = streams->stat("frames");
         std::printf("| %s | %s | %u | %.1f | %.0f | %.2f | %.1f | %.1f | %.1f | %.2f |\n", size.c_str(), name.c_str(),
@@ -277,4 +296,8 @@ int main(int argc, char** argv) {
       }
     }
   }
+  std::printf("\nmultifilesrc loop=true ! %s ! NAME ! %s ! fakesink sync=false, where NAME is\n\n",
+              options.decode.c_str(), clustering.c_str());
+  for (const auto& [name, elements] : options.detectors)
+    std::printf("* %s: `%s`\n", name.c_str(), elements.c_str());
 }

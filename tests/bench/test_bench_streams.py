@@ -33,7 +33,11 @@ class Table(unittest.TestCase):
         done = bench("--streams", "1,3", f"small={self.film}", f"other={self.film}", "few=crowdinject candidates=50",
                      "many=crowdinject candidates=500 seed=2")
         self.assertEqual(done.returncode, 0, done.stderr)
-        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()[2:]]
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines()[2:]
+                if line.startswith("|")]
+        self.assertIn(f"{DECODE} ! NAME ! crowdnms metric=ios", done.stdout)
+        self.assertTrue(done.stdout.endswith("* few: `crowdinject candidates=50`\n"
+                                             "* many: `crowdinject candidates=500 seed=2`\n"), done.stdout)
         self.assertEqual([row[:3] for row in rows], [[size, name, streams] for name in ("few", "many")
                                                      for size in ("small", "other") for streams in ("1", "3")])
         for row in rows:
@@ -48,7 +52,7 @@ class Table(unittest.TestCase):
         done = bench("--streams", "1", f"small={self.film}", "broken=crowdinject location=/nowhere.jsonl")
         self.assertEqual((done.returncode, done.stdout.count("broken")), (1, 0))
         self.assertIn("/nowhere.jsonl", done.stderr)
-        for wrong in ([f"small={self.film}"], ["few=crowdinject"], ["--streams"], ["nonsense"]):
+        for wrong in (["few=crowdinject"], ["--streams"], ["nonsense"]):
             done = bench(*wrong)
             self.assertEqual(done.returncode, 1, wrong)
             self.assertIn("bench_streams: ", done.stderr)
