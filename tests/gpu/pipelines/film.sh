@@ -18,14 +18,20 @@ need_gpu
 gst-inspect-1.0 nvh264dec >/dev/null 2>&1 || skip "no nvh264dec here"
 [ -f "$tracer" ] || skip "no $tracer: this build has no CUPTI"
 film=${FILM:-$("$pipelines/fetch-film" h264)}
+# A skip even where a GPU is required: these are not the GPU's.
+no_network() {
+  echo "$1" >&2
+  exit 77
+}
+
 if [ -n "${NETWORK:-}" ]; then
   # shellcheck disable=SC2086
-  model=$("$pipelines/convert-model" $NETWORK) || skip "no model of $NETWORK here"
+  model=$("$pipelines/convert-model" $NETWORK) || no_network "no model of $NETWORK here"
   DETECT="crowddetect $DETECT model=$model"
   # A frame, to see whether ONNX Runtime can be had.
   said=$(gst-launch-1.0 -q filesrc location="$film" ! qtdemux ! h264parse ! identity eos-after=3 ! nvh264dec ! \
     'video/x-raw(memory:CUDAMemory)' ! $DETECT ! fakesink 2>&1) || case $said in
-    *"ONNX Runtime"*LD_LIBRARY_PATH*) skip "$(grep -m 1 'ONNX Runtime' <<<"$said")" ;;
+    *"ONNX Runtime"*LD_LIBRARY_PATH*) no_network "$(grep -m 1 'ONNX Runtime' <<<"$said")" ;;
   esac
 fi
 
