@@ -113,16 +113,16 @@ __global__ void __launch_bounds__(threads) decode_kernel(DecodeWork work) {
     if (at < work.capacity)
       place(work, at, index, scored);
   }
-  // Whatever this block has written comes before its count, and the last block reads after it has counted all.
-  __threadfence();
+  // A release of whatever this block has written, and, in the block that counts the last, an acquire of all others.
   __syncthreads();
-  if (threadIdx.x == 0)
+  if (threadIdx.x == 0) {
+    __threadfence();
     ended = atomicAdd(&work.state->ended, 1U) + 1;
+    __threadfence();
+  }
   __syncthreads();
-  if (ended < work.tiles)
-    return;
-  __threadfence();
-  finish(work);
+  if (ended == work.tiles)
+    finish(work);
 }
 
 }  // namespace
