@@ -8,6 +8,7 @@
 // are too many, and leaves the state as it was before the launch.
 
 #include "gpu/launch.cuh"
+#include "gpu/memory.cuh"
 #include "gpu/pick.cuh"
 #include "tensors/decode_kernel.hpp"
 
@@ -16,15 +17,6 @@ namespace crowd::tensors {
 namespace {
 
 constexpr unsigned threads = tile_places;
-
-// A volatile access is a relaxed one: a single access of the word as it is then. The words tell all there is to know,
-// so that none is to be ordered with others.
-__device__ std::uint32_t load_relaxed(const std::uint32_t* word) {
-  return *static_cast<const volatile std::uint32_t*>(word);
-}
-__device__ void store_relaxed(std::uint32_t* word, std::uint32_t value) {
-  *static_cast<volatile std::uint32_t*>(word) = value;
-}
 
 __device__ std::uint32_t warp_sum(std::uint32_t value) {
   for (unsigned step = cuda::warp_size / 2; step; step /= 2)
@@ -36,13 +28,13 @@ __device__ std::uint32_t warp_sum(std::uint32_t value) {
 __device__ std::uint32_t look_back(std::uint32_t* words, std::uint32_t tile, std::uint32_t own) {
   const unsigned lane = threadIdx.x;
   if (lane == 0)
-    store_relaxed(&words[tile], (tile ? of_tile : up_to_tile) | own);
+    cuda::store_relaxed(&words[tile], (tile ? of_tile : up_to_tile) | own);
   std::uint32_t before = 0;
   for (std::uint32_t end = tile; end;) {
     const bool exists = lane < end;
     std::uint32_t word = 0;
     do
-      word = exists ? load_relaxed(&words[end - 1 - lane]) : up_to_tile;
+      word = exists ? cuda::load_relaxed(&words[end - 1 - lane]) : up_to_tile;
     while (__any_sync(cuda::all_lanes, word == 0));
     const unsigned sums = __ballot_sync(cuda::all_lanes, (word & up_to_tile) != 0);
     const unsigned upto = sums ? static_cast<unsigned>(__ffs(static_cast<int>(sums)) - 1) : cuda::warp_size - 1;
@@ -52,7 +44,7 @@ __device__ std::uint32_t look_back(std::uint32_t* words, std::uint32_t tile, std
     end -= cuda::warp_size;
   }
   if (lane == 0 && tile)
-    store_relaxed(&words[tile], up_to_tile | (before + own));
+    cuda::store_relaxed(&words[tile], up_to_tile | (before + own));
   return before;
 }
 
@@ -72,7 +64,7 @@ __device__ bool decode(const DecodeWork& work, std::uint32_t index, Scored& scor
 
 /// What is left to the last block.
 __device__ void finish(const DecodeWork& work) {
-  const std::uint32_t found = load_relaxed(&work.tile_words[work.tiles - 1]) & number_bits;
+  const std::uint32_t found = cuda::load_relaxed(&work.tile_words[work.tiles - 1]) & number_bits;
   if (found > work.capacity && work.capacity)
     cuda::pick_best<threads>(
         found, work.capacity, [&work](std::uint32_t i) { return work.hits[i].score; },
