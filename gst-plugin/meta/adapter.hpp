@@ -21,6 +21,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/confidence.hpp"
@@ -193,20 +194,10 @@ struct Kind {
 /// In the order in which meta-source=auto looks for candidates.
 std::span<const AdapterRow> adapter_rows();
 
+/// Of this nick, which a row of this build has.
+const AdapterRow& row_named(std::string_view nick);
+
 /// Says in an ALLOCATION query what crowdnms reads, in device memory as well if `on_device`.
 void advertise_candidates(GstQuery* query, bool on_device);
-
-GType boxes_api();
-void advertise_boxes_read(GstQuery* query, bool on_device);
-std::unique_ptr<Adapter> make_boxes_adapter();
-
-// In builds with gstreamer-analytics.
-GType analytics_api();
-void advertise_analytics_read(GstQuery* query, bool on_device);
-std::unique_ptr<Adapter> make_analytics_adapter();
-
-GType roi_api();
-void advertise_roi_read(GstQuery* query, bool on_device);
-std::unique_ptr<Adapter> make_roi_adapter();
 
 }  // namespace crowd::meta

@@ -8,6 +8,19 @@
 
 namespace crowd::meta {
 
+// What the rows take from the files of their kinds.
+GType boxes_api();
+void advertise_boxes_read(GstQuery* query, bool on_device);
+std::unique_ptr<Adapter> make_boxes_adapter();
+GType analytics_api();
+void advertise_analytics_read(GstQuery* query, bool on_device);
+std::unique_ptr<Adapter> make_analytics_adapter();
+std::unique_ptr<ObjectReader> make_analytics_reader();
+GType roi_api();
+void advertise_roi_read(GstQuery* query, bool on_device);
+std::unique_ptr<Adapter> make_roi_adapter();
+std::unique_ptr<ObjectReader> make_roi_reader();
+
 namespace {
 
 constexpr AdapterRow rows[] = {
@@ -65,6 +78,10 @@ static_assert(ids_are_distinct());
 
 std::span<const AdapterRow> adapter_rows() {
   return rows;
+}
+
+const AdapterRow& row_named(std::string_view nick) {
+  return *std::ranges::find(rows, nick, &AdapterRow::nick);
 }
 
 void advertise_candidates(GstQuery* query, bool on_device) {

@@ -59,7 +59,4 @@ class ObjectReaders {
   Objects other_;
 };
 
-std::unique_ptr<ObjectReader> make_analytics_reader();  // in builds with gstreamer-analytics
-std::unique_ptr<ObjectReader> make_roi_reader();
-
 }  // namespace crowd::meta

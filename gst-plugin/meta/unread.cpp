@@ -57,7 +57,7 @@ bool is_read(GType api) {
 }
 
 const char* problem_with(const GstMeta& meta) {
-  if (meta.info->api == roi_api()) {
+  if (meta.info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) {
     const auto& roi = reinterpret_cast<const GstVideoRegionOfInterestMeta&>(meta);
     return looks_like_detection(roi) ? unscored_regions : nullptr;
   }
@@ -72,7 +72,7 @@ const char* problem_with(const GstMeta& meta) {
 
 const char* unread_detections(GstBuffer* buffer, KindId wanted) {
   const auto reads_regions = [wanted](const AdapterRow& row) {
-    return row.api() == roi_api() && (wanted == KindId::automatic || wanted == row.id);
+    return row.api() == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE && (wanted == KindId::automatic || wanted == row.id);
   };
   if (std::ranges::none_of(adapter_rows(), reads_regions))
     return nullptr;

@@ -78,7 +78,7 @@ double median(std::vector<double> times) {
 
 void measure(guint objects, bool classified) {
   const Clusters clusters(objects);
-  const auto adapter = meta::make_analytics_adapter();
+  const auto adapter = meta::row_named("analytics").make();
   std::vector<double> reading, rewriting, freeing;
   for (int round = 0; round < rounds; ++round) {
     GstBuffer* buffer = make_frame(objects, classified);
@@ -109,7 +109,7 @@ void measure(guint objects, bool classified) {
 }
 
 void measure_writing(guint objects) {
-  const auto adapter = meta::make_analytics_adapter();
+  const auto adapter = meta::row_named("analytics").make();
   const std::vector<CrowdNmsBox> boxes(objects, CrowdNmsBox{10, 10, 50, 90});
   const std::vector<float> scores(objects, .5F);
   const std::vector<std::int32_t> classes(objects, 0);

@@ -78,7 +78,7 @@ class BoxesOnDevice final : public crowd::meta::Adapter {
   void release() override {}
 
  private:
-  std::unique_ptr<crowd::meta::Adapter> real_ = crowd::meta::make_boxes_adapter();
+  std::unique_ptr<crowd::meta::Adapter> real_ = crowd::meta::row_named("boxes").make();
 };
 
 /// With sessions on the CPU in place of those on the GPU.
@@ -101,7 +101,7 @@ const crowd::meta::AdapterRow rows[] = {
         .description = "",
         .writes = true,
         .standard = false,
-        .api = crowd::meta::boxes_api,
+        .api = crowd::meta::row_named("boxes").api,
         .advertise = nullptr,
         .on_device = nullptr,
         .make = []() -> std::unique_ptr<crowd::meta::Adapter> { return std::make_unique<BoxesOnDevice>(); },
@@ -112,10 +112,10 @@ const crowd::meta::AdapterRow rows[] = {
         .description = "",
         .writes = true,
         .standard = true,
-        .api = crowd::meta::roi_api,
+        .api = crowd::meta::row_named("roi").api,
         .advertise = nullptr,
         .on_device = nullptr,
-        .make = crowd::meta::make_roi_adapter,
+        .make = crowd::meta::row_named("roi").make,
     },
 };
 

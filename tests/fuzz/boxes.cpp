@@ -156,7 +156,7 @@ void write(const meta::Candidates& candidates, const fuzz::Clusters& clusters, m
 }
 
 void cluster(Input& input, GstBuffer* buffer, meta::FrameSize size) {
-  const auto adapter = meta::make_boxes_adapter();
+  const auto adapter = meta::row_named("boxes").make();
   if (!adapter->probe(buffer))
     return;
   const std::uint32_t limit = input.flag() ? input.below(usual_boxes) : 1u << 24;

@@ -214,7 +214,7 @@ void show(Input& input, GstBuffer* buffer) {
 }
 
 void cluster(Input& input, GstBuffer* buffer, meta::Mode mode) {
-  const auto adapter = meta::make_roi_adapter();
+  const auto adapter = meta::row_named("roi").make();
   const Before before(buffer);
   require(adapter->probe(buffer) == (before.candidates > 0), "candidates are found");
   const meta::FrameSize size = input.flag() ? meta::FrameSize{} : frame_size(1 + input.below(4096), input.below(4096));
