@@ -80,6 +80,9 @@ using Runner = std::function<Result(const CrowdNmsParams&, const Batch&, const W
 /// The oracle is one too. Expects legal arguments; paper: D_max up to 8192.
 Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted);
 
+/// Whether calls are refused for want of the array that the rule reads.
+bool lacks_array_of_rule(const CrowdNmsParams& params, const Extras& extras);
+
 /// crowd_nms_cpu() with a workspace of exactly the size it asks for, full of garbage, between canaries.
 Result run_cpu(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted);
 

@@ -38,6 +38,15 @@ struct Outcome {
 
 bool in_better_rank(const FrameView& frame, std::uint32_t a, std::uint32_t b);
 
+/// Of a class that has any; else null.
+const CrowdNmsClassSettings* settings_of(const CrowdNmsParams& params, std::int32_t label);
+
+float area_of(const CrowdNmsBox& box, float offset);
+float common_area(const CrowdNmsBox& a, const CrowdNmsBox& b, float offset);
+
+/// The box of a candidate that the rule looks at.
+const CrowdNmsBox& tested_box(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i);
+
 /// Whether `hi` and `lo`, the worse-ranked one, are of a class and overlap.
 bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t hi, std::uint32_t lo);
 
@@ -54,12 +63,16 @@ double threshold_of(const CrowdNmsParams& params, std::int32_t label);
 bool passes(const CrowdNmsParams& params, float ratio, double threshold);
 
 /// What a candidate's score must be.
-float least_score_of(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i);
+float min_score_of(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i);
 
 /// The valid candidates; counts the others.
 Indices valid_in_rank_order(const CrowdNmsParams& params, const FrameView& frame, Outcome& outcome);
 
 Outcome greedy(const CrowdNmsParams& params, const FrameView& frame);
+
+/// With a matrix of D_max = side_of_b() rows and columns.
+Outcome paper(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t d_max);
+std::uint32_t side_of_b(const CrowdNmsParams& params, std::uint32_t capacity);
 
 /// The methods that merge in a way of their own.
 Outcome nmw(const CrowdNmsParams& params, const FrameView& frame);

@@ -93,7 +93,7 @@ Outcome soft(const CrowdNmsParams& given, const FrameView& frame) {
       if (!suppresses(params, frame, survivor, i))
         return false;
       scores[i] = scores[i] * soft_factor(params, ratio_of(params, frame, survivor, i));
-      const bool falls = !(scores[i] >= least_score_of(params, frame, i));
+      const bool falls = !(scores[i] >= min_score_of(params, frame, i));
       if (falls)
         outcome.representatives[i] = survivor;
       return falls;
@@ -130,7 +130,7 @@ Outcome matrix(const CrowdNmsParams& given, const FrameView& frame) {
       }
     }
     scores[*j] = frame.scores[*j] * least;
-    if (scores[*j] >= least_score_of(params, frame, *j))
+    if (scores[*j] >= min_score_of(params, frame, *j))
       outcome.survivors.push_back(*j);
   }
   const auto survives = [&](std::uint32_t i) {

@@ -53,12 +53,12 @@ void draw_class_settings(CrowdNmsParams& params, Dice& dice) {
 }
 
 void draw_limits(CrowdNmsParams& params, Dice& dice) {
-  constexpr float least[] = {0, 0, 1, 20};
-  constexpr float most[] = {inf, inf, 60, 200};
-  params.min_width = pick(dice, least);
-  params.min_height = pick(dice, least);
-  params.max_width = pick(dice, most);
-  params.max_height = pick(dice, most);
+  constexpr float mins[] = {0, 0, 1, 20};
+  constexpr float maxes[] = {inf, inf, 60, 200};
+  params.min_width = pick(dice, mins);
+  params.min_height = pick(dice, mins);
+  params.max_width = pick(dice, maxes);
+  params.max_height = pick(dice, maxes);
 }
 
 }  // namespace
