@@ -53,6 +53,7 @@ struct SoftLinear {
   static constexpr char description[] = "lowers scores of what overlaps a survivor by 1 - overlap (Bodla et al. 2017)";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS;
   static constexpr bool changes_scores = true;
+  static constexpr bool orders_by_new_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
 };
@@ -63,6 +64,7 @@ struct SoftGaussian {
   static constexpr char description[] = "the same by exp(-overlap^2 / sigma), also where overlaps are small";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_SIGMA;
   static constexpr bool changes_scores = true;
+  static constexpr bool orders_by_new_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
 };
@@ -74,6 +76,7 @@ struct MatrixLinear {
       "one pass: lowers scores by the worst of better ones' overlaps (Wang et al. 2020)";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS;
   static constexpr bool changes_scores = true;
+  static constexpr bool orders_by_new_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
 };
@@ -84,6 +87,7 @@ struct MatrixGaussian {
   static constexpr char description[] = "the same with exp(-sigma * overlap^2)";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_SIGMA;
   static constexpr bool changes_scores = true;
+  static constexpr bool orders_by_new_scores = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
 };
@@ -129,6 +133,11 @@ template <typename Row>
 constexpr bool changes_scores<Row, std::void_t<decltype(Row::changes_scores)>> = Row::changes_scores;
 
 template <typename Row, typename = void>
+constexpr bool orders_by_new_scores = false;
+template <typename Row>
+constexpr bool orders_by_new_scores<Row, std::void_t<decltype(Row::orders_by_new_scores)>> = Row::orders_by_new_scores;
+
+template <typename Row, typename = void>
 constexpr bool changes_boxes = false;
 template <typename Row>
 constexpr bool changes_boxes<Row, std::void_t<decltype(Row::changes_boxes)>> = Row::changes_boxes;
@@ -143,7 +152,7 @@ template <typename... Row>
 constexpr std::array<CrowdNmsMethodInfo, sizeof...(Row)> infos(Table<Row...>) {
   constexpr std::uint32_t cpu = 1u << CROWD_NMS_BACKEND_CPU, cuda = 1u << CROWD_NMS_BACKEND_CUDA;
   return {{{Row::name, Row::description, (has_cpu<Row> ? cpu : 0) | (has_cuda<Row> ? cuda : 0), Row::reads,
-            changes_scores<Row>, changes_boxes<Row>}...}};
+            changes_scores<Row>, changes_boxes<Row>, orders_by_new_scores<Row>}...}};
 }
 
 inline constexpr auto method_infos = infos(Methods{});

@@ -192,38 +192,21 @@ Workspace new_workspace(std::size_t bytes) {
   return Workspace(memory);
 }
 
-/// Whether survivors are in the order of the scores that they leave with, not of those that they came with.
-bool lowers_scores(CrowdNmsMethod method) {
-  switch (method) {
-    case CROWD_NMS_SOFT_LINEAR:
-    case CROWD_NMS_SOFT_GAUSSIAN:
-    case CROWD_NMS_MATRIX_LINEAR:
-    case CROWD_NMS_MATRIX_GAUSSIAN:
-      return true;
-    case CROWD_NMS_GREEDY:
-    case CROWD_NMS_MAP_REDUCE:
-    case CROWD_NMS_PAPER:
-    case CROWD_NMS_NMW:
-    case CROWD_NMS_WBF:
-      return false;
-  }
-  return false;
-}
-
 /// By rank: score descending, then index ascending.
 void check_order(const CrowdNmsParams& params, const Batch& batch, const Result& result, const Wanted& wanted,
                  std::uint32_t f) {
   const std::uint32_t written = result.reports[f].survivors - result.reports[f].clipped;
   require(written <= wanted.max_survivors, "no more survivors are written than there is room for");
   const std::size_t first = batch.offsets.empty() ? std::size_t{f} * batch.capacity : batch.offsets[f];
-  const bool lowered = lowers_scores(params.method);
+  const bool by_new_scores = crowd_nms_method_info(params.method)->orders_by_new_scores;
   const auto score_of = [&](std::uint32_t r, std::uint32_t survivor) {
-    return lowered ? result.scores[std::size_t{f} * wanted.max_survivors + r] : batch.all.scores[first + survivor];
+    return by_new_scores ? result.scores[std::size_t{f} * wanted.max_survivors + r]
+                         : batch.all.scores[first + survivor];
   };
   for (std::uint32_t r = 0; r < written; r++) {
     const std::uint32_t* at = &result.survivors[std::size_t{f} * wanted.max_survivors + r];
     require(*at < std::min(result.reports[f].candidates, batch.capacity), "a survivor is a candidate");
-    if (r == 0 || (lowered && !wanted.scores))
+    if (r == 0 || (by_new_scores && !wanted.scores))
       continue;
     const float before = score_of(r - 1, at[-1]), score = score_of(r, *at);
     require(!(before < score), "survivors are sorted by score");
@@ -273,25 +256,6 @@ void check_session(const CrowdNmsParams& params, const Batch& batch, const Wante
   require(bool(same(plain, result, batch, wanted)), "a session gives what a plain call gives");
 }
 
-/// Of legal params.
-bool lacks_array_of_rule(const CrowdNmsParams& params, const Batch& batch) {
-  if (!reads(params.method, CROWD_NMS_READS_PAIRS))
-    return false;
-  switch (params.rule) {
-    case CROWD_NMS_PLAIN:
-      return false;
-    case CROWD_NMS_ADAPTIVE:
-      return batch.extras.densities.empty();
-    case CROWD_NMS_SET:
-      return batch.extras.proposals.empty();
-    case CROWD_NMS_VISIBLE:
-      return batch.extras.visible.empty();
-    case CROWD_NMS_FEATURE:
-      return batch.extras.features.empty();
-  }
-  return false;
-}
-
 void run(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted, bool short_workspace) {
   const ExactArrays arrays(batch);
   const CrowdNmsCandidates candidates = arrays.candidates(batch);
@@ -305,7 +269,7 @@ void run(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted,
   result.status = crowd_nms_cpu(&params, &candidates, &outputs, workspace.get(), given);
   if (result.status != CROWD_NMS_OK) {
     require_refusal(result.status);
-    require(given == 0 || given < needed || lacks_array_of_rule(params, batch), "legal calls are answered");
+    require(given == 0 || given < needed || lacks_array_of_rule(params, batch.extras), "legal calls are answered");
     return;
   }
   require(batch.frames == 0 || given == needed, "a workspace that is too small is refused");

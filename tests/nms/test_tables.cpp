@@ -6,7 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <set>
+#include <span>
 #include <string>
 
 #include "cases.hpp"
@@ -56,8 +59,8 @@ TEST(Info, says_which_backend_has_a_method) {
 }
 
 TEST(Backend, that_lacks_a_method_refuses_it) {
-  const CrowdNmsMethodInfo neither = {"soft", "", 0, 0, 0, 0},
-                           cpu_only = {"soft", "", 1u << CROWD_NMS_BACKEND_CPU, 0, 0, 0};
+  const CrowdNmsMethodInfo neither = {"soft", "", 0, 0, 0, 0, 0},
+                           cpu_only = {"soft", "", 1u << CROWD_NMS_BACKEND_CPU, 0, 0, 0, 0};
   EXPECT_EQ(check_backend(neither, CROWD_NMS_BACKEND_CPU), CROWD_NMS_UNSUPPORTED);
   EXPECT_EQ(check_backend(cpu_only, CROWD_NMS_BACKEND_CPU), CROWD_NMS_OK);
   EXPECT_EQ(check_backend(cpu_only, CROWD_NMS_BACKEND_CUDA), CROWD_NMS_UNSUPPORTED);
@@ -109,6 +112,28 @@ TEST_P(ReadsOfCrowdNmsParams, are_those_that_change_the_answer) {
       bool(same(run_cpu(params, batch, wanted), run_cpu(changed(params, what), batch, wanted), batch, wanted));
   EXPECT_EQ(alike, !reads(method, what));
 }
+
+class OrderOfSurvivors : public testing::TestWithParam<CrowdNmsMethod> {};
+
+TEST_P(OrderOfSurvivors, is_that_of_the_scores_that_info_says) {
+  const Batch batch = Batch::of(distribution("multi_class").make(200, 4));
+  const Wanted wanted = {.max_survivors = 200, .scores = true};
+  CrowdNmsParams params = default_params();
+  params.method = GetParam();
+  const Result result = run_cpu(params, batch, wanted);
+  const std::uint32_t n = result.reports[0].survivors;
+  ASSERT_GT(n, 1u);
+  std::vector<float> own;
+  for (std::uint32_t r = 0; r < n; ++r)
+    own.push_back(batch.all.scores[result.survivors[r]]);
+  const std::span<const float> left = std::span(result.scores).first(n);
+  const CrowdNmsMethodInfo& info = *crowd_nms_method_info(GetParam());
+  EXPECT_EQ(std::ranges::is_sorted(left, std::greater<>()), info.orders_by_new_scores || !info.changes_scores);
+  EXPECT_EQ(std::ranges::is_sorted(own, std::greater<>()), !info.orders_by_new_scores);
+}
+
+INSTANTIATE_TEST_SUITE_P(Method, OrderOfSurvivors, testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CPU)),
+                         [](const auto& info) { return test_name(info.param); });
 
 INSTANTIATE_TEST_SUITE_P(Method, ReadsOfCrowdNmsParams,
                          testing::Combine(testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CPU)),

@@ -294,6 +294,8 @@ typedef struct {
   uint32_t reads;          /**< CrowdNmsReads, or-ed */
   uint32_t changes_scores; /**< 1: survivors have new scores, else 0 */
   uint32_t changes_boxes;  /**< 1: survivors have new boxes, else 0. Merging comes on top of these two */
+  uint32_t orders_by_new_scores; /**< 1: survivors are in the order of their new scores, else, 0, of those that they came
+                                      with */
 } CrowdNmsMethodInfo;
 
 /** A row of the table of metrics. Later versions may append members. */
