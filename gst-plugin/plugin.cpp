@@ -1,23 +1,19 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// CROWD_ELEMENTS, from the folders' meson.build, calls ELEMENT(name) for each element.
 
 #include <gst/gst.h>
 
-#include "inject/gstcrowdinject.h"
-#include "nms/gstcrowdnms.h"
-#include "overlay/gstcrowdoverlay.h"
-#if CROWD_HAVE_TENSORS
-#include "tensordec/gstcrowdtensordec.h"
-#endif
+#define ELEMENT(name) GST_ELEMENT_REGISTER_DECLARE(name)
+CROWD_ELEMENTS
+#undef ELEMENT
 
 static gboolean plugin_init(GstPlugin* plugin) {
   gboolean registered = TRUE;
-  registered &= GST_ELEMENT_REGISTER(crowdinject, plugin);
-  registered &= GST_ELEMENT_REGISTER(crowdnms, plugin);
-  registered &= GST_ELEMENT_REGISTER(crowdoverlay, plugin);
-#if CROWD_HAVE_TENSORS
-  registered &= GST_ELEMENT_REGISTER(crowdtensordec, plugin);
-#endif
+#define ELEMENT(name) registered &= GST_ELEMENT_REGISTER(name, plugin);
+  CROWD_ELEMENTS
+#undef ELEMENT
   return registered;
 }
 

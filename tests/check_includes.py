@@ -29,7 +29,7 @@ LAYERS = {
     "gst-plugin/tensors": ["gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"],
     "gst-plugin/meta": ["gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"],
     "gst-plugin/cluster": ["gst-plugin/meta", "gst-plugin/gpu", "gst-plugin/base", "gst-plugin/lib", "cuda/include"],
-    "gst-plugin/plugin.cpp": ["gst-plugin/nms", "gst-plugin/inject", "gst-plugin/overlay", "gst-plugin/tensordec"],
+    "gst-plugin/plugin.cpp": [],
     "pipelines": ["gst-plugin/lib", "cuda/include"],
 }
 # What no other layer has claimed under gst-plugin/ is the folder of an element.

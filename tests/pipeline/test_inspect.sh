@@ -11,15 +11,20 @@ inspect() {
   meson devenv -C "$CROWD_BUILD" gst-inspect-1.0 "$1" >"$work/$1" && grep -q '^Element Properties' "$work/$1"
 }
 
+# elements: a line for each, with its name and its source.
+elements() {
+  (cd "$root" && grep -rE '^GST_ELEMENT_REGISTER_DEFINE' --include='*.cpp' gst-plugin) |
+    sed -E 's/^([^:]*):GST_ELEMENT_REGISTER_DEFINE\((\w+).*/\2 \1/' | sort
+}
+
+# By its source, since an element that its plugin fails to register must not look like one that is not built.
 inspect_where_built() {
-  need_element_file "$1" || return
+  find "$CROWD_BUILD/gst-plugin" -name "*$(basename "$2").o" | grep . || { echo "no $1 in this build"; return 77; }
   inspect "$1"
 }
 
-# By file, since an element that its plugin fails to register must not look like one that is not built.
-need_element_file() {
-  [ "$1" != crowdtensordec ] || [ -e "$CROWD_BUILD/gst-plugin/libgstcrowd.so.p/tensordec_gstcrowdtensordec.cpp.o" ] || { echo "no tensors"; return 77; }
-  [ "$1" != crowddetect ] || [ -e "$CROWD_BUILD/gst-plugin/detect/libgstcrowdopencv.so" ] || { echo "no OpenCV"; return 77; }
+has_elements() {
+  [ "$(elements | wc -l)" -ge 5 ]
 }
 
 has_property() {
@@ -34,9 +39,10 @@ lists_presets() {
   done
 }
 
-for element in crowdnms crowdinject crowdoverlay crowddetect crowdtensordec; do
-  check "gst-inspect-1.0 $element" inspect_where_built "$element"
-done
+check "elements are found in the sources" has_elements
+while read -r element source; do
+  check "gst-inspect-1.0 $element" inspect_where_built "$element" "$source"
+done < <(elements)
 for property in method iou-threshold score-threshold metric comparator pixel-offset class-agnostic max-candidates \
   max-detections backend cuda-device-id meta-source meta-output mode post-messages stats; do
   check "crowdnms has $property, with a blurb" has_property "$property"
