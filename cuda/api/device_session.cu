@@ -90,11 +90,11 @@ std::uint32_t used(const CrowdNmsCandidates& candidates, std::uint32_t frame) {
 }
 
 /// The launch shape follows the capacity, so the fullest frame's is what the device is told.
-std::uint32_t most_used(const CrowdNmsCandidates& candidates) {
-  std::uint32_t most = 0;
+std::uint32_t max_used(const CrowdNmsCandidates& candidates) {
+  std::uint32_t max = 0;
   for (std::uint32_t f = 0; f < candidates.frames; ++f)
-    most = std::max(most, used(candidates, f));
-  return most;
+    max = std::max(max, used(candidates, f));
+  return max;
 }
 
 std::size_t start(const CrowdNmsCandidates& candidates, std::uint32_t frame) {
@@ -242,7 +242,7 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
   // The caller may offer more room than there are candidates; the session's own room is the capacity.
   const std::uint32_t room = std::min(survivors.max_survivors, candidates.capacity);
   // D_max follows the capacity, and shapes the result.
-  const std::uint32_t fullest = reads_d_max(params) ? candidates.capacity : most_used(candidates);
+  const std::uint32_t fullest = reads_d_max(params) ? candidates.capacity : max_used(candidates);
   Carver carver(outputs_.get(), alignment);
   const Outputs outputs =
       take_outputs(carver, static_cast<std::size_t>(candidates.frames) * candidates.capacity, candidates.frames);

@@ -148,14 +148,14 @@ RuleArray rule_array(Table<Row...>, CrowdNmsRule rule, const CrowdNmsCandidates&
   return result;
 }
 
-/// The least overlap by which a pair may count.
+/// The min overlap by which a pair may count.
 inline double min_overlap(const CrowdNmsParams& params) {
   if (params.rule == CROWD_NMS_FEATURE)
     return params.min_overlap;
-  double least = params.overlap_threshold;
+  double min = params.overlap_threshold;
   for (std::uint32_t i = 0; i < params.class_count; ++i)
-    least = std::fmin(least, params.class_settings[i].overlap_threshold);  // not NaN
-  return least;
+    min = std::fmin(min, params.class_settings[i].overlap_threshold);  // not NaN
+  return min;
 }
 
 /// By which all pairs overlap that count.

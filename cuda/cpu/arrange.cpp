@@ -53,9 +53,9 @@ void rank(const Frame& frame, const Scratch& scratch, std::uint32_t count, std::
 }
 
 float min_iou_of(const OverlapRule& rule) {
-  constexpr float least = 1e-30f;  // smaller ones are not exact enough
+  constexpr float min = 1e-30f;  // smaller ones are not exact enough
   const float iou = min_iou(Ratios{}, rule.metric, rule.threshold);
-  return iou >= least ? iou : 0;
+  return iou >= min ? iou : 0;
 }
 
 // Bounds that intersect no box.

@@ -36,7 +36,7 @@ template <typename Decay>
 struct Decays {
   const SoftJob& soft;
   const float* covered;
-  float* least;
+  float* min_factors;
   std::uint32_t* by;  ///< whose factor that is
   Decay decay;
 
@@ -45,8 +45,8 @@ struct Decays {
     if (!self.soft.counts(hi, lo))
       return false;
     const float factor = self.decay(self.soft.ratio(hi, lo), self.covered[hi]);
-    if (factor < self.least[lo]) {
-      self.least[lo] = factor;
+    if (factor < self.min_factors[lo]) {
+      self.min_factors[lo] = factor;
       self.by[lo] = hi;
     }
     return false;
@@ -86,17 +86,17 @@ Outcome run(const Job& job, Decay decay) {
   const std::uint32_t n = job.frame.size();
   // The keys' memory, and the half of the spare keys' that scores leave.
   auto* const covered = reinterpret_cast<float*>(scratch.keys);
-  float* const least = soft.scores() + n;
+  float* const min_factors = soft.scores() + n;
   std::uint32_t* const by = scratch.survivors;
   std::fill_n(covered, n, 0.0f);
-  std::fill_n(least, n, 1.0f);
+  std::fill_n(min_factors, n, 1.0f);
   const Covered covering{soft, covered};
   visit_all(task, Covered::visit, &covering);
-  const Decays<Decay> decays{soft, covered, least, by, decay};
+  const Decays<Decay> decays{soft, covered, min_factors, by, decay};
   visit_all(task, Decays<Decay>::visit, &decays);
 
   for (std::uint32_t slot = 0; slot < task.count; ++slot)
-    soft.scores()[task.index[slot]] *= least[task.index[slot]];
+    soft.scores()[task.index[slot]] *= min_factors[task.index[slot]];
   for (std::uint32_t slot = 0; job.representatives && slot < task.count; ++slot) {
     const std::uint32_t i = task.index[slot];
     const std::uint32_t representative = soft.is_below(i) ? by[i] : i;

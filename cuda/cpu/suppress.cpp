@@ -62,15 +62,15 @@ CROWD_INLINE unsigned overlapped(const Probe& hi, const Leaf& lo, const OverlapR
 
 /// The children that may hold a box that `hi` overlaps. Rounding is monotone: a box inside has no more in common with
 /// `hi` than the bounds have.
-CROWD_INLINE unsigned reached(const Probe& hi, const Reach& least, const Node& node, Lanes offset) {
-  return at_least(common_width(hi, node, offset), least.common_width) &
-         at_least(common_height(hi, node, offset), least.common_height);
+CROWD_INLINE unsigned reached(const Probe& hi, const Reach& min, const Node& node, Lanes offset) {
+  return at_least(common_width(hi, node, offset), min.common_width) &
+         at_least(common_height(hi, node, offset), min.common_height);
 }
 
-CROWD_INLINE unsigned alike(const Probe& hi, const Reach& least, const Kinds& kinds) {
-  return at_least(lanes(kinds.width_max), least.common_width) & at_least(lanes(kinds.height_max), least.common_height) &
-         at_least(least.width, least.ratio * lanes(kinds.width_min)) &
-         at_least(least.height, least.ratio * lanes(kinds.height_min)) &
+CROWD_INLINE unsigned alike(const Probe& hi, const Reach& min, const Kinds& kinds) {
+  return at_least(lanes(kinds.width_max), min.common_width) & at_least(lanes(kinds.height_max), min.common_height) &
+         at_least(min.width, min.ratio * lanes(kinds.width_min)) &
+         at_least(min.height, min.ratio * lanes(kinds.height_min)) &
          enclosing(kinds.label_min, kinds.label_max, hi.label);
 }
 
@@ -124,7 +124,7 @@ std::uint64_t sweep_flat(const Task& task, const Probe& hi, std::uint32_t by, st
 }
 
 /// Returns how many nodes and leaves it looked at.
-std::uint64_t sweep_tree(const Task& task, const Probe& hi, const Reach& least, std::uint32_t by) {
+std::uint64_t sweep_tree(const Task& task, const Probe& hi, const Reach& min, std::uint32_t by) {
   std::uint64_t steps = 0;
   struct Visit {
     std::uint32_t level;
@@ -142,9 +142,9 @@ std::uint64_t sweep_tree(const Task& task, const Probe& hi, const Reach& least, 
     if (!rest)
       continue;
     ++steps;
-    rest &= reached(hi, least, level.nodes[visit.node], offset);
+    rest &= reached(hi, min, level.nodes[visit.node], offset);
     if (level.kinds)
-      rest &= alike(hi, least, level.kinds[visit.node]);
+      rest &= alike(hi, min, level.kinds[visit.node]);
     if (!visit.level)
       steps += static_cast<unsigned>(__builtin_popcount(rest));
     for (; rest; rest &= rest - 1) {

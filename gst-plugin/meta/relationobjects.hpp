@@ -39,7 +39,7 @@ class RelationObjects {
   /// A flag for each thing in the meta: whether it stays where of the objects only these are kept. An object that is
   /// not kept goes; another thing goes if it is related, over any number of relations, to objects that go and to none
   /// that is kept. In a large meta, where looking at all pairs would take too long, a thing right behind an object that
-  /// is related to it, and not from the next one, is taken for that object's own and shares its fate.
+  /// is related to it, and not from the next one, is taken for that object's own and goes or stays with it.
   std::vector<bool> what_stays(const std::vector<bool>& kept_objects);
 
  private:

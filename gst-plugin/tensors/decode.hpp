@@ -61,12 +61,12 @@ CROWD_HD inline float sigmoid_float(float x) {
 /// A value below which sigmoid_float() surely is below the threshold: what is at or above it is to be computed.
 /// On the host alone.
 inline float surely_below(float threshold) {
-  constexpr double least = 1e-30, most = 1 - 1e-7, margin = 1e-3;
+  constexpr double min = 1e-30, max = 1 - 1e-7, margin = 1e-3;
   // What is less than an ulp below may round to the threshold.
   const auto wanted = static_cast<double>(std::nextafter(threshold, 0.F));
-  if (!(wanted >= least))
+  if (!(wanted >= min))
     return -INFINITY;
-  const double inside = wanted < most ? wanted : most;
+  const double inside = wanted < max ? wanted : max;
   return static_cast<float>(std::log(inside / (1 - inside)) - margin);
 }
 

@@ -71,8 +71,8 @@ std::string wrong_anchors(std::size_t anchors, const Draft& draft, const char* r
 }
 
 std::string draw_up_ssd_encodings(Draft& draft, Parameters& parameters) {
-  constexpr double most_cells = 512, most_ratio = 100;
-  constexpr std::size_t most_layers = 16, most_ratios = 16;
+  constexpr double max_cells = 512, max_ratio = 100;
+  constexpr std::size_t max_layers = 16, max_ratios = 16;
   Plan& plan = draft.planned.plan;
   plan.form = Form::anchor_exp;
   plan.boxes = plan.sizes = values_by_place(draft.places, 4);
@@ -84,10 +84,10 @@ std::string draw_up_ssd_encodings(Draft& draft, Parameters& parameters) {
   plan.variance_height = static_cast<float>(variances[3]);
   read_activation(plan, parameters, true);
   SsdAnchors anchors;
-  anchors.grids = parameters.wholes("grids", {19, 10, 5, 3, 2, 1}, most_layers, 1, most_cells);
+  anchors.grids = parameters.wholes("grids", {19, 10, 5, 3, 2, 1}, max_layers, 1, max_cells);
   anchors.min_scale = parameters.number("min-scale", .2, 1e-6, 1);
   anchors.max_scale = parameters.number("max-scale", .95, 1e-6, 1);
-  anchors.ratios = parameters.numbers("ratios", {1, 2, .5, 3, .3333}, most_ratios, false, 1 / most_ratio, most_ratio);
+  anchors.ratios = parameters.numbers("ratios", {1, 2, .5, 3, .3333}, max_ratios, false, 1 / max_ratio, max_ratio);
   anchors.reduce_first = parameters.flag("reduce-first", true);
   if (!parameters.problem().empty())
     return {};
@@ -185,8 +185,8 @@ std::string draw_up_yolo_v26(Draft& draft, Parameters& parameters) {
 }
 
 std::string draw_up_blazeface(Draft& draft, Parameters& parameters) {
-  constexpr double most_cells = 512, most_alike = 64;
-  constexpr std::size_t most_layers = 16;
+  constexpr double max_cells = 512, max_alike = 64;
+  constexpr std::size_t max_layers = 16;
   constexpr float clip = 100;
   Plan& plan = draft.planned.plan;
   plan.form = Form::anchor_plain;
@@ -196,8 +196,8 @@ std::string draw_up_blazeface(Draft& draft, Parameters& parameters) {
   plan.scores.output = 1;
   plan.clip = clip;
   read_activation(plan, parameters, true);
-  const std::vector<double> grids = parameters.wholes("grids", {16, 8}, most_layers, 1, most_cells);
-  const std::vector<double> alike = parameters.wholes("anchors-per-cell", {2, 6}, most_layers, 1, most_alike);
+  const std::vector<double> grids = parameters.wholes("grids", {16, 8}, max_layers, 1, max_cells);
+  const std::vector<double> alike = parameters.wholes("anchors-per-cell", {2, 6}, max_layers, 1, max_alike);
   if (!parameters.problem().empty())
     return {};
   if (grids.size() != alike.size())

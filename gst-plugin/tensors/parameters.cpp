@@ -62,29 +62,30 @@ std::uint32_t Parameters::whole(const char* key, std::uint32_t otherwise, std::u
   return otherwise;
 }
 
-std::vector<double> Parameters::numbers(const char* key, std::vector<double> otherwise, std::size_t most, bool all,
+std::vector<double> Parameters::numbers(const char* key, std::vector<double> otherwise, std::size_t max_count, bool all,
                                         double min, double max) {
   if (!has(key))
     return otherwise;
   auto values = numbers_of<double>(texts_.at(key));
-  if (values && values->size() <= most && (!all || values->size() == most) &&
+  if (values && values->size() <= max_count && (!all || values->size() == max_count) &&
       std::ranges::all_of(*values, [=](double value) { return value >= min && value <= max; }))
     return *std::move(values);
-  const std::string how_many = most == 1 ? "a number " : (all ? "" : "up to ") + std::to_string(most) + " numbers ";
-  refuse(key, how_many + range_of(min, max) + (most == 1 ? "" : ", separated by commas"));
+  const std::string how_many =
+      max_count == 1 ? "a number " : (all ? "" : "up to ") + std::to_string(max_count) + " numbers ";
+  refuse(key, how_many + range_of(min, max) + (max_count == 1 ? "" : ", separated by commas"));
   return otherwise;
 }
 
-std::vector<double> Parameters::wholes(const char* key, std::vector<double> otherwise, std::size_t most, double min,
-                                       double max) {
+std::vector<double> Parameters::wholes(const char* key, std::vector<double> otherwise, std::size_t max_count,
+                                       double min, double max) {
   if (!has(key))
     return otherwise;
   auto values = numbers_of<double>(texts_.at(key));
-  if (values && values->size() <= most && std::ranges::all_of(*values, [=](double value) {
+  if (values && values->size() <= max_count && std::ranges::all_of(*values, [=](double value) {
         return value >= min && value <= max && value == std::floor(value);
       }))
     return *std::move(values);
-  refuse(key, "up to " + std::to_string(most) + " whole numbers " + range_of(min, max) + ", separated by commas");
+  refuse(key, "up to " + std::to_string(max_count) + " whole numbers " + range_of(min, max) + ", separated by commas");
   return otherwise;
 }
 

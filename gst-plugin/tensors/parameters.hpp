@@ -28,12 +28,13 @@ class Parameters {
   double number(const char* key, double otherwise, double min, double max);
   /// Within min and max, which both are whole.
   std::uint32_t whole(const char* key, std::uint32_t otherwise, std::uint32_t min, std::uint32_t max);
-  /// From 1 to `most` numbers, or just `most` if `all`.
-  std::vector<double> numbers(const char* key, std::vector<double> otherwise, std::size_t most, bool all, double min,
-                              double max);
+  /// From 1 to `max_count` numbers, or just `max_count` if `all`.
+  std::vector<double> numbers(const char* key, std::vector<double> otherwise, std::size_t max_count, bool all,
+                              double min, double max);
 
-  /// From 1 to `most` whole numbers.
-  std::vector<double> wholes(const char* key, std::vector<double> otherwise, std::size_t most, double min, double max);
+  /// From 1 to `max_count` whole numbers.
+  std::vector<double> wholes(const char* key, std::vector<double> otherwise, std::size_t max_count, double min,
+                             double max);
 
   const std::string& problem() const {
     return problem_;

@@ -43,12 +43,13 @@ std::optional<std::string> read_text(const std::string& path, const char* what, 
 }
 
 std::string shortened(const std::string& text) {
-  constexpr long most = 200;
+  constexpr long max_length = 200;
   if (!g_utf8_validate(text.data(), static_cast<gssize>(text.size()), nullptr))
     return "(not UTF-8)";
-  if (g_utf8_strlen(text.data(), static_cast<gssize>(text.size())) <= most)
+  if (g_utf8_strlen(text.data(), static_cast<gssize>(text.size())) <= max_length)
     return text;
-  return text.substr(0, static_cast<std::size_t>(g_utf8_offset_to_pointer(text.data(), most) - text.data())) + "...";
+  return text.substr(0, static_cast<std::size_t>(g_utf8_offset_to_pointer(text.data(), max_length) - text.data())) +
+         "...";
 }
 
 }  // namespace crowd::tensors

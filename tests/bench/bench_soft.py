@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: gst-crowd authors
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Soft-NMS beside OpenCV's softNMSBoxes, and weighted box fusion beside ensemble-boxes, on the same candidates in the
-same run, one thread each: milliseconds, the least of several calls, and the ratio. Checks first that both leave as many.
+same run, one thread each: milliseconds, the min of several calls, and the ratio. Checks first that both leave as many.
 
 usage: bench_soft.py libcrowdnms.so [CANDIDATES...]    (default 1000 4000)
 

@@ -33,7 +33,7 @@ TEST(crowddetect, attaches_candidates_to_each_frame) {
   EXPECT_GT(stat(harness, "search-time"), 0u);
 }
 
-TEST(crowddetect, attaches_an_empty_meta_where_there_is_nobody) {
+TEST(crowddetect, attaches_an_empty_meta_to_an_empty_scene) {
   const auto harness = harness_of(quick);
   const auto out = pass(harness, frame_of(cv::Mat(height, width, CV_8U, cv::Scalar(99)), "GRAY8"));
   EXPECT_EQ(read(out.get()).count, 0u);

@@ -207,7 +207,7 @@ TEST(crowdinject, what_is_beyond_the_capacity_is_counted) {
   EXPECT_EQ(inject.stat("failures"), 0u);
 }
 
-TEST(crowdinject, memories_are_used_again_once_nobody_holds_them) {
+TEST(crowdinject, memories_are_used_again_once_free) {
   const Inject inject;
   const auto memory_of = [](const Ref<GstBuffer>& buffer) {
     return gst_buffer_get_crowd_boxes_meta(buffer.get())->memory;

@@ -78,7 +78,7 @@ TEST(crowdnms_outputs, regions_that_were_candidates_become_boxes) {
   EXPECT_EQ(survivors_of(out.get()).count, 2u);
 }
 
-TEST(crowdnms_outputs, automatic_is_regions_where_nobody_asks) {
+TEST(crowdnms_outputs, automatic_is_regions_unless_downstream_asks) {
   NmsHarness nms;
   const Ref<GstBuffer> out = nms.pass(row_of_three);
   EXPECT_EQ(rois(out.get()).size(), 2u);

@@ -500,7 +500,7 @@ struct CUstream_st;
  * Where the GPU can (Hopper and up), kernels start while their predecessor in the stream ends, and wait for it. A kernel
  * of yours that is launched to start early as well must wait for its own predecessor (griddepcontrol.wait).
  * At most 65535 frames, and a capacity of at most 1048576, of soft methods and merge vote 65536: CROWD_NMS_UNSUPPORTED
- * beyond. Methods nmw and wbf are not to be had.
+ * beyond. Methods nmw and wbf are not available.
  * Soft-NMS costs O(n^2) where each survivor waits for the one before; matrix ones all pairs that overlap, and each the
  * square of the survivors' number / 32 to rank them.
  * Merging adds a kernel, one more for min_members, and three above a capacity of 4096. Members cost O(n) but for those of

@@ -61,14 +61,14 @@ __device__ void add_list(const Survivor& of, std::uint32_t count, Sum& sum) {
 }
 
 /// Adds the candidates of a frame that `belongs` has, by index. For `step` candidates a lane, `belongs(first, found)`
-/// says with bit s of the result whether candidate first + s * warp_size is one. Ends where `most` are found.
+/// says with bit s of the result whether candidate first + s * warp_size is one. Ends where `max_count` are found.
 template <unsigned step, typename Sum, typename Belongs>
-__device__ void add_found(const Survivor& of, std::uint32_t most, Sum& sum, Belongs belongs) {
+__device__ void add_found(const Survivor& of, std::uint32_t max_count, Sum& sum, Belongs belongs) {
   static_assert(step * warp_size <= list_room);
   const unsigned lane = threadIdx.x % warp_size;
   const std::uint32_t n = of.a.frames.held(of.frame);
   std::uint32_t count = 0;
-  for (std::uint32_t base = 0; base < n && most; base += step * warp_size) {
+  for (std::uint32_t base = 0; base < n && max_count; base += step * warp_size) {
     const std::uint32_t bits = belongs(base + lane, n);
 #pragma unroll
     for (unsigned s = 0; s < step; ++s) {
@@ -77,7 +77,7 @@ __device__ void add_found(const Survivor& of, std::uint32_t most, Sum& sum, Belo
       if (here)
         of.list[count + static_cast<std::uint32_t>(__popc(found & ((1u << lane) - 1)))] = base + s * warp_size + lane;
       count += static_cast<std::uint32_t>(__popc(found));
-      most -= static_cast<std::uint32_t>(__popc(found));
+      max_count -= static_cast<std::uint32_t>(__popc(found));
     }
     if (count > list_room - step * warp_size) {
       add_list(of, count, sum);

@@ -59,21 +59,23 @@ __global__ void __launch_bounds__(threads) lower_by_matrix(SoftArguments a) {
     return;
   const auto [place, writes] = assigned(soft.size());
   const Subject mine = soft.stage.subject(place);
-  Factor least{1, ~0ull, no_place};
+  Factor min_factor{1, ~0ull, no_place};
   visit_suppressors<false>(soft.stage, Walk(soft.stage, mine.box), mine, ~0u, [&](std::uint32_t hi, std::uint64_t key) {
-    least = lesser(least, {soft.matrix_factor(soft.ratio(soft.box(hi), mine.box), soft.covered(hi)), key, hi});
+    min_factor =
+        lesser(min_factor, {soft.matrix_factor(soft.ratio(soft.box(hi), mine.box), soft.covered(hi)), key, hi});
     return false;
   });
 #pragma unroll
   for (unsigned step = lanes / 2; step; step /= 2)
-    least = lesser(least, {__shfl_xor_sync(all_lanes, least.value, step), __shfl_xor_sync(all_lanes, least.key, step),
-                           __shfl_xor_sync(all_lanes, least.place, step)});
+    min_factor = lesser(min_factor, {__shfl_xor_sync(all_lanes, min_factor.value, step),
+                                     __shfl_xor_sync(all_lanes, min_factor.key, step),
+                                     __shfl_xor_sync(all_lanes, min_factor.place, step)});
   if (!writes)
     return;
   const std::uint32_t index = rank_index(mine.key);
-  const float score = a.staged.frames.scores[a.staged.frames.input(soft.stage.frame) + index] * least.value;
+  const float score = a.staged.frames.scores[a.staged.frames.input(soft.stage.frame) + index] * min_factor.value;
   const bool below = soft.is_below(index, score);
-  soft.state(place) = {0, 0, score, below ? least.place : no_place};
+  soft.state(place) = {0, 0, score, below ? min_factor.place : no_place};
   soft.publish(place, below ? ScoreWord::suppressed() : ScoreWord::kept(score));
 }
 

@@ -4,9 +4,9 @@
 // Soft-NMS, all candidates at a time. A candidate goes through those on its list in the order in which they survive,
 // which is that of their scores by then. The best one that it has not gone through, by the score that is known of it,
 // * survives: its factor is the next one;
-// * is undecided: it, or another one, may come next; the candidate waits;
+// * is undecided: it, or another one, may come next; the candidate stays pending on it;
 // * is worse than the candidate itself, which therefore survives.
-// Known scores only fall, so the best is never too low; and the best undecided candidate of a frame never waits.
+// Known scores only fall, so the best is never too low; and the best undecided candidate of a frame is never pending.
 
 #include "kernels/soft/soft.cuh"
 
@@ -15,22 +15,22 @@ namespace crowd::ruled {
 namespace {
 
 /// Goes on with a candidate. For a whole warp.
-class Candidate {
+class PendingCandidate {
  public:
-  __device__ Candidate(const SoftStage& soft, std::uint32_t place)
+  __device__ PendingCandidate(const SoftStage& soft, std::uint32_t place)
       : soft_(soft),
         place_(place),
         index_(soft.index(place)),
         state_(soft.state(place)),
         lowered_by_(soft.lowered_by(place)),
-        awaited_(soft.awaited(place)) {}
+        seen_word_(soft.seen_word(place)) {}
 
-  /// Whether what it waits for has changed. For a whole warp.
-  __device__ bool has_news() const {
-    return state_.by == no_place || __any_sync(all_lanes, soft_.word(state_.by).word() != awaited_);
+  /// Whether it is pending on none yet, or on one whose word has changed. For a whole warp.
+  __device__ bool may_go_on() const {
+    return state_.by == no_place || __any_sync(all_lanes, soft_.word(state_.by).word() != seen_word_);
   }
 
-  /// As far as it gets without waiting. True once it is decided. Adds to `looks`.
+  /// As far as it gets. True once it is decided. Adds to `looks`.
   __device__ bool go_on(std::uint32_t& looks) {
     while (true) {
       looks += 1 + state_.count / warp_size;
@@ -38,7 +38,7 @@ class Candidate {
       if (next.key < soft_key(order(), index_))
         return survive();
       if (!ScoreWord(next.word).is_kept())
-        return wait(next);
+        return stay_pending(next);
       state_.score *= next.factor;
       lowered_by_ = next.key;
       if (soft_.is_below(index_, state_.score))
@@ -64,7 +64,7 @@ class Candidate {
     for (std::uint32_t e = threadIdx.x % warp_size; e < state_.count; e += warp_size) {
       const ListEntry entry = list[e];
       const ScoreWord word = soft_.word(entry.place);
-      // Of equal scores the index decides: it is looked up as rarely as that.
+      // Of equal scores the index decides: it is looked up then alone.
       const std::uint32_t score = word.score_order();
       if (word.is_suppressed() || score > lowered_by_ >> 32 || score < next.key >> 32)
         continue;
@@ -86,7 +86,7 @@ class Candidate {
     if (threadIdx.x % warp_size == 0) {
       soft_.state(place_) = state_;
       soft_.lowered_by(place_) = lowered_by_;
-      soft_.awaited(place_) = awaited_;
+      soft_.seen_word(place_) = seen_word_;
       soft_.publish(place_, word);
     }
     __syncwarp();
@@ -100,8 +100,8 @@ class Candidate {
     write(ScoreWord::suppressed(), by);
     return true;
   }
-  __device__ bool wait(const Next& next) {
-    awaited_ = next.word;
+  __device__ bool stay_pending(const Next& next) {
+    seen_word_ = next.word;
     write(ScoreWord::at_most(state_.score), next.place);
     return false;
   }
@@ -110,51 +110,51 @@ class Candidate {
   const std::uint32_t place_, index_;
   SoftState state_;
   std::uint64_t lowered_by_;
-  std::uint32_t awaited_;  ///< word of the one it waits for
+  std::uint32_t seen_word_;  ///< word of the one it is pending on, as it was
 };
 
 /// Whether a warp goes on with a frame. Gives the frame up where it has looked too often.
-class Patience {
+class LookLimit {
  public:
-  __device__ explicit Patience(const SoftStage& soft)
-      : soft_(soft), most_(tuning::min_soft_looks + soft.size() / tuning::soft_candidates_per_look) {}
+  __device__ explicit LookLimit(const SoftStage& soft)
+      : soft_(soft), max_looks_(tuning::min_soft_looks + soft.size() / tuning::soft_candidates_per_look) {}
 
   /// For a whole warp. `looks`: so far.
-  __device__ bool lasts(std::uint32_t looks) const {
-    if (looks > most_)
+  __device__ bool allows(std::uint32_t looks) const {
+    if (looks > max_looks_)
       soft_.find_in_turn();
     return !__any_sync(all_lanes, soft_.is_in_turn());
   }
 
  private:
   const SoftStage& soft_;
-  const std::uint32_t most_;
+  const std::uint32_t max_looks_;
 };
 
 __device__ void settle_one(const SoftStage& soft, std::uint32_t place) {
-  const Patience patience(soft);
-  Candidate candidate(soft, place);
+  const LookLimit limit(soft);
+  PendingCandidate candidate(soft, place);
   std::uint32_t looks = 0;
-  constexpr std::uint32_t rarely = 16;
-  while (looks % rarely || patience.lasts(looks)) {
+  constexpr std::uint32_t looks_between_checks = 16;
+  while (looks % looks_between_checks || limit.allows(looks)) {
     ++looks;
-    if (candidate.has_news() && candidate.go_on(looks))
+    if (candidate.may_go_on() && candidate.go_on(looks))
       return;
   }
 }
 
 /// Every stride-th candidate.
 __device__ void settle_many(const SoftStage& soft, std::uint32_t first, std::uint32_t stride) {
-  const Patience patience(soft);
+  const LookLimit limit(soft);
   const std::uint32_t size = soft.size();
   std::uint32_t looks = 0;
-  for (bool waits = true; waits && patience.lasts(looks++);) {
-    waits = false;
+  for (bool pending = true; pending && limit.allows(looks++);) {
+    pending = false;
     for (std::uint32_t place = first; place < size; place += stride) {
       if (!soft.word(place).is_undecided())
         continue;
-      Candidate candidate(soft, place);
-      waits |= !(candidate.has_news() && candidate.go_on(looks));
+      PendingCandidate candidate(soft, place);
+      pending |= !(candidate.may_go_on() && candidate.go_on(looks));
     }
   }
 }

@@ -61,7 +61,7 @@ struct SoftState {
   std::uint32_t first;  ///< entry of its list
   std::uint32_t count;  ///< of entries; once it survives, of the candidates that it represents
   float score;          ///< as it is now
-  std::uint32_t by;     ///< place of the one that suppressed it, or that it waits for, or no_place
+  std::uint32_t by;     ///< place of the one that suppressed it, or that it is pending on, or no_place
 };
 static_assert(sizeof(SoftState) == sizeof(uint4), "in the memory of SuppressorList");
 
@@ -116,8 +116,8 @@ struct SoftStage {
   __device__ float& covered(std::uint32_t place) const {
     return *reinterpret_cast<float*>(stage.a.arrays.score + stage.slot + place);
   }
-  /// Soft-NMS, until it is decided: the word of the one that the candidate waits for.
-  __device__ std::uint32_t& awaited(std::uint32_t place) const {
+  /// Soft-NMS, until it is decided: the word of the one that the candidate is pending on, as it was.
+  __device__ std::uint32_t& seen_word(std::uint32_t place) const {
     return stage.a.arrays.ranked[stage.slot + place];
   }
   __device__ ListEntry* lists() const {

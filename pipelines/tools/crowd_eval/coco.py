@@ -73,9 +73,9 @@ def coco(scenes, options):
     found, and that some of the recalls (0.35) are a unit in the last place too high, so that 7 of 20 does not reach it.
     maxDets is part of the name: pycocotools has 100, which cuts crowds off; the default here is 1000.
     """
-    published, most = options.published, options.max_dets
-    whole = evaluate(scenes, AREAS[""], most, published, most)
-    by_area = [evaluate(scenes, AREAS[name], most, published, most)[:, 0].mean() for name in AREAS if name]
-    few = [evaluate(scenes, AREAS[""], most, published, n)[:, 1].mean() for n in (1, 10) if n < most]
+    published, max_dets = options.published, options.max_dets
+    whole = evaluate(scenes, AREAS[""], max_dets, published, max_dets)
+    by_area = [evaluate(scenes, AREAS[name], max_dets, published, max_dets)[:, 0].mean() for name in AREAS if name]
+    few = [evaluate(scenes, AREAS[""], max_dets, published, n)[:, 1].mean() for n in (1, 10) if n < max_dets]
     values = [whole[:, 0].mean(), whole[0, 0], whole[5, 0], *by_area, *few, whole[:, 1].mean()]
-    return dict(zip(names(most), map(float, values)))
+    return dict(zip(names(max_dets), map(float, values)))

@@ -28,12 +28,12 @@ def clipped(scene, published):
     return dataclasses.replace(scene, truth=truth, box=clip(scene.box, scene.size, published))
 
 
-def curve_of(scenes, least):
+def curve_of(scenes, min_ratio):
     parts = []
     for scene in scenes:
         ignored = scene.truth.ignored
-        pairs = find_pairs(scene.box, scene.truth.box, ignored, least)
-        taken = assign(pairs, ignored, ignored, [least], strict=True, last=False)
+        pairs = find_pairs(scene.box, scene.truth.box, ignored, min_ratio)
+        taken = assign(pairs, ignored, ignored, [min_ratio], strict=True, last=False)
         right, counted = outcomes(taken, ignored)
         parts.append((scene.score, right[0], counted[0]))
     people = sum(int((~scene.truth.ignored).sum()) for scene in scenes)
@@ -91,20 +91,20 @@ def bipartite(edges, objects):
     return matched, when
 
 
-def inside(box, regions, least):
+def inside(box, regions, min_ratio):
     """Which boxes have more than this share of their area in one of the regions."""
     if not len(regions) or not len(box):
         return np.zeros(len(box), bool)
-    return (overlaps(box, regions, np.ones(len(regions), bool)) > least).any(1)
+    return (overlaps(box, regions, np.ones(len(regions), bool)) > min_ratio).any(1)
 
 
-def scene_jaccard(scene, least, thresholds, epsilon):
+def scene_jaccard(scene, min_ratio, thresholds, epsilon):
     """[thresholds, 2]: the index of an image, and whether it counts."""
     truth = scene.truth
     people, regions = truth.box[~truth.ignored], truth.box[truth.ignored]
-    ratio = overlaps(scene.box, people, np.zeros(len(people), bool)) >= least
+    ratio = overlaps(scene.box, people, np.zeros(len(people), bool)) >= min_ratio
     matched, when = bipartite([np.nonzero(row)[0].tolist() for row in ratio], len(people))
-    excused, hidden = inside(scene.box, regions, least), inside(people, regions, least)
+    excused, hidden = inside(scene.box, regions, min_ratio), inside(people, regions, min_ratio)
     rows = []
     for threshold in thresholds:
         count = int((scene.score > threshold).sum())
@@ -116,8 +116,8 @@ def scene_jaccard(scene, least, thresholds, epsilon):
     return np.array(rows, float)
 
 
-def jaccard(scenes, least, published):
-    values = np.array([scene_jaccard(s, least, .1 * np.arange(10), EPSILON if published else 0) for s in scenes])
+def jaccard(scenes, min_ratio, published):
+    values = np.array([scene_jaccard(s, min_ratio, .1 * np.arange(10), EPSILON if published else 0) for s in scenes])
     counted = values[:, :, 1].sum(0)
     return float(np.divide(values[:, :, 0].sum(0), counted, out=np.zeros(10), where=counted > 0).max())
 

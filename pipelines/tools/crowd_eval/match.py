@@ -12,8 +12,8 @@ CHUNK = 1 << 20  # pairs whose overlap is computed at once
 
 @dataclasses.dataclass
 class Pairs:
-    """The pairs that overlap by `least` or more: those of detection d are start[d] to start[d + 1], in the order of the
-    ground truth."""
+    """The pairs that overlap by `min_ratio` or more: those of detection d are start[d] to start[d + 1], in the order of
+    the ground truth."""
     start: np.ndarray
     object: np.ndarray
     overlap: np.ndarray
@@ -31,12 +31,12 @@ def overlaps(found, truth, inside):
     return np.divide(shared, whole, out=np.zeros_like(shared), where=shared > 0)
 
 
-def find_pairs(found, truth, inside, least):
+def find_pairs(found, truth, inside, min_ratio):
     step = max(1, CHUNK // max(1, len(truth)))
     counts, objects, values = [np.zeros(1, int)], [np.empty(0, int)], [np.empty(0)]
     for at in range(0, len(found) if len(truth) else 0, step):
         ratio = overlaps(found[at:at + step], truth, inside)
-        hit = ratio >= least
+        hit = ratio >= min_ratio
         counts.append(hit.sum(1))
         objects.append(np.nonzero(hit)[1])
         values.append(ratio[hit])

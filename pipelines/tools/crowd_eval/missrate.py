@@ -33,20 +33,20 @@ def miss_rate(curve, references, wrap=False, floor=FLOOR):
     return log_average(misses_at(curve, references, wrap), floor) if curve.people else float("nan")
 
 
-def scene_outcomes(scene, subset, iou, most, published):
+def scene_outcomes(scene, subset, iou, max_dets, published):
     """(scores, right, counted, how many people must be found) of an image."""
     truth = scene.truth
     ignored = truth.ignored | subset.excludes(truth)
-    kept = subset.admits(scene.box[:most])
-    box, score = scene.box[:most][kept], scene.score[:most][kept]
+    kept = subset.admits(scene.box[:max_dets])
+    box, score = scene.box[:max_dets][kept], scene.score[:max_dets][kept]
     pairs = find_pairs(box, truth.box, ignored, iou)
     taken = assign(pairs, ignored, ignored, [iou])
     right, counted = lose_zero(taken, truth.zero, ignored) if published else outcomes(taken, ignored)
     return score, right[0], counted[0], int((~ignored).sum())
 
 
-def curve_of(scenes, subset, iou, most=None, published=False):
-    parts = [scene_outcomes(scene, subset, iou, most, published) for scene in scenes]
+def curve_of(scenes, subset, iou, max_dets=None, published=False):
+    parts = [scene_outcomes(scene, subset, iou, max_dets, published) for scene in scenes]
     columns = [np.concatenate(column) for column in list(zip(*parts))[:3]]
     return make_curve(*columns, sum(part[3] for part in parts), len(scenes))
 

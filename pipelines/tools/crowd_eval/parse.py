@@ -68,10 +68,10 @@ def parse_mot(path, text):
     return rows
 
 
-def whole(where, name, value, least=0):
+def whole(where, name, value, low=0):
     """A whole number that a file gives."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value < MAX_NUMBER or value % 1:
-        raise BadInput(f"{where}: {name} is {value!r}, expected a whole number from {least} on")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value < MAX_NUMBER or value % 1:
+        raise BadInput(f"{where}: {name} is {value!r}, expected a whole number from {low} on")
     return int(value)
 
 

@@ -9,7 +9,7 @@ from .match import Curve, envelope, make_curve, overlaps
 NAN = float("nan")
 
 
-def take(scene, least):
+def take(scene, min_ratio):
     """(right, counted) of an image's detections."""
     truth = scene.truth
     difficult = truth.ignored
@@ -20,7 +20,7 @@ def take(scene, least):
     for d, box in enumerate(scene.box):
         ratio = overlaps(box[None], truth.box, np.zeros(len(truth.box), bool))[0]
         best = int(ratio.argmax())
-        if ratio[best] < least:
+        if ratio[best] < min_ratio:
             continue
         counted[d] = not difficult[best]
         right[d] = counted[d] and free[best]
@@ -28,8 +28,8 @@ def take(scene, least):
     return right, counted
 
 
-def curve_of(scenes, least):
-    taken = [take(scene, least) for scene in scenes]
+def curve_of(scenes, min_ratio):
+    taken = [take(scene, min_ratio) for scene in scenes]
     people = sum(int((~s.truth.ignored).sum()) for s in scenes)
     parts = [np.concatenate(columns) for columns in zip(*((s.score, *t) for s, t in zip(scenes, taken)))]
     return make_curve(*parts, people, len(scenes)) if parts else Curve(np.empty(0), np.empty(0), people, 0)

@@ -81,7 +81,7 @@ MetaBoxes people(std::uint32_t n, std::uint64_t seed) {
   return candidates_of(crowd::test::crowd(n, 40, 1920, 1080, seed), 1920, 1080, 100);
 }
 
-TEST(NmsDevice, regions_leave_where_nobody_asks_for_survivors_on_the_device) {
+TEST(NmsDevice, regions_leave_unless_downstream_reads_survivors_on_the_device) {
   const Gpu gpu;
   for (const char* properties : {"", "meta-output=roi", "max-detections=5", "method=map-reduce meta-output=roi"}) {
     SCOPED_TRACE(properties);

@@ -196,7 +196,7 @@ TEST(NmsDeviceStream, boxes_stay_on_frames_of_other_sizes) {
 }
 
 // Many frames are on their way, and memories of survivors are used again.
-TEST(NmsDeviceStream, nobody_waits_and_nothing_is_mixed_up) {
+TEST(NmsDeviceStream, no_thread_waits_and_nothing_is_mixed_up) {
   const Gpu gpu;
   Twins twins(gpu, "", "meta-output=boxes");
   for (unsigned round = 0; round < 5; round++) {

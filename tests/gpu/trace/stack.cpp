@@ -42,7 +42,7 @@ const Place& Stack::caller() {
   for (int i = 0; i < n; i++)
     places[i] = place_of(frames[i]);
   const Place* found = caller_of(std::span(places).first(n));
-  return found ? *found : nobody_;
+  return found ? *found : unknown_;
 }
 
 const Place* Stack::place_of(const void* address) {

@@ -24,7 +24,7 @@ class Stack {
 
   std::shared_mutex mutex_;
   std::unordered_map<const void*, Place> places_;
-  const Place nobody_{{}, "?"};
+  const Place unknown_{{}, "?"};
 };
 
 }  // namespace crowd::trace

@@ -138,7 +138,7 @@ TEST(callers, are_the_innermost_on_the_stack) {
   EXPECT_EQ(caller({}), "");
 }
 
-TEST(stack, knows_the_same_place_again_and_nobody_here) {
+TEST(stack, knows_the_same_place_again_and_not_this_one) {
   Stack stack;
   const Place* first = nullptr;
   for (int i = 0; i < 3; i++) {
@@ -166,7 +166,7 @@ class ledger : public testing::Test {
   const Place ours_{"ours", "libgstcrowd.so+0x10"};
   const Place also_ours_{"ours", "libgstcrowd.so+0x20"};
   const Place decoder_{"nvcodec", "libgstnvcodec.so+0x30"};
-  const Place nobody_{};
+  const Place unknown_{};
   Ledger ledger_{"paint", 2};
 };
 
@@ -200,7 +200,7 @@ TEST_F(ledger, sums_up_callers_and_tells_places) {
   add("cuStreamSynchronize", ours_);
   add("cuStreamSynchronize", also_ours_);
   add("cuStreamSynchronize", also_ours_);
-  add("cuMemcpyDtoH_v2", nobody_, 7);
+  add("cuMemcpyDtoH_v2", unknown_, 7);
   add("cuEventQuery", decoder_);
   add("cuGraphInstantiateWithFlags", ours_);
 

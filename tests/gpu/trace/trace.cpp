@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The driver loads this library if CUDA_INJECTION64_PATH names it. It counts what a process asks the driver for and by
-// whom, and writes that at the end as JSON to the file CROWD_TRACE_OUT. CROWD_TRACE_FRAME is in the name of the kernel
-// that ends a frame, CROWD_TRACE_START is the number of frames that count as the start. With CROWD_TRACE_TIMES=1 it
-// also writes how long each kernel ran on the device, which costs the process time.
+// The driver loads this library if CUDA_INJECTION64_PATH names it. It counts what a process asks the driver for, by
+// caller, and writes that at the end as JSON to the file CROWD_TRACE_OUT. CROWD_TRACE_FRAME is in the name of the
+// kernel that ends a frame, CROWD_TRACE_START is the number of frames that count as the start. With CROWD_TRACE_TIMES=1
+// it also writes how long each kernel ran on the device, which costs the process time.
 
 #include <cupti.h>
 #include <dlfcn.h>
