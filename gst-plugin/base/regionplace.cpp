@@ -24,7 +24,7 @@ bool scalers_tell_borders() {
   return major > 1 || minor >= 28;
 }
 
-bool is_whole(const Frame& frame) {
+bool is_whole(const PictureFrame& frame) {
   return frame.x == 0 && frame.y == 0 && frame.width == frame.picture_width && frame.height == frame.picture_height;
 }
 
@@ -70,7 +70,7 @@ std::optional<Shift> place_of_regions(GstBuffer* buffer, const ShownSize& shown)
   if (!trail || trail->frame.width == 0)
     return is_whole(frame_of(buffer, shown.width, shown.height)) ? std::optional(Shift{0, 0}) : std::nullopt;
   const auto& f = trail->frame;
-  const Frame frame = {f.width, f.height, f.x, f.y, f.picture_width, f.picture_height};
+  const PictureFrame frame = {f.width, f.height, f.x, f.y, f.picture_width, f.picture_height};
   if (const auto shift = shift_to_shown(frame, buffer, shown.width, shown.height))
     return shift;
   // A scaler has moved them with the picture.

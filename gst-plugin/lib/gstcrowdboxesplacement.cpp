@@ -144,7 +144,7 @@ bool transform_placement(GstCrowdBoxesMeta& meta, GstBuffer* source, GQuark type
   return false;
 }
 
-Frame frame_of(GstBuffer* buffer, guint width, guint height) {
+PictureFrame frame_of(GstBuffer* buffer, guint width, guint height) {
   const GstVideoCropMeta* crop = gst_buffer_get_video_crop_meta(buffer);
   const GstVideoMeta* whole = gst_buffer_get_video_meta(buffer);
   if (!crop || !whole || crop->width != width || crop->height != height)
@@ -152,10 +152,10 @@ Frame frame_of(GstBuffer* buffer, guint width, guint height) {
   return {width, height, crop->x, crop->y, whole->width, whole->height};
 }
 
-std::optional<Shift> shift_to_shown(const Frame& frame, GstBuffer* buffer, guint width, guint height) {
+std::optional<Shift> shift_to_shown(const PictureFrame& frame, GstBuffer* buffer, guint width, guint height) {
   if (frame.width == 0 || frame.height == 0 || width == 0 || height == 0)
     return Shift{0, 0};
-  const Frame shown = frame_of(buffer, width, height);
+  const PictureFrame shown = frame_of(buffer, width, height);
   if (shown.picture_width != frame.picture_width || shown.picture_height != frame.picture_height)
     return std::nullopt;
   return Shift{double(frame.x) - double(shown.x), double(frame.y) - double(shown.y)};
@@ -170,8 +170,8 @@ gboolean gst_crowd_boxes_meta_get_placement(const GstCrowdBoxesMeta* meta, GstBu
     return FALSE;
   GstCrowdBoxesPlacement found =
       meta->borders_matter && borders == GST_CROWD_BOXES_BORDERS_ADDED ? meta->placement_with_borders : meta->placement;
-  const crowd::meta::Frame frame = {meta->frame_width, meta->frame_height,  meta->frame_x,
-                                    meta->frame_y,     meta->picture_width, meta->picture_height};
+  const crowd::meta::PictureFrame frame = {meta->frame_width, meta->frame_height,  meta->frame_x,
+                                           meta->frame_y,     meta->picture_width, meta->picture_height};
   const auto shift = crowd::meta::shift_to_shown(frame, buffer, width, height);
   if (!shift)
     return FALSE;

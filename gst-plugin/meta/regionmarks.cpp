@@ -34,7 +34,7 @@ int largest_region_id(GstBuffer* buffer) {
 namespace {
 
 void set_frame(GstCrowdTrail& trail, GstBuffer* buffer, FrameSize size) {
-  const Frame frame = frame_of(buffer, size.width, size.height);
+  const PictureFrame frame = frame_of(buffer, size.width, size.height);
   trail.frame = {frame.width, frame.height, frame.x, frame.y, frame.picture_width, frame.picture_height};
   trail.par_n = size.par_n;
   trail.par_d = size.par_d;

@@ -140,8 +140,8 @@ DeviceReport CudaTensors::search(const DeviceSearch::Work& work, const TensorPla
 DeviceReport CudaTensors::enqueue(const DeviceSearch::Work& work, std::span<GstMemory* const> memories,
                                   const Settings& settings) {
   const tensors::DeviceDecodeSettings decode = {settings.score_threshold, nullptr, 0, settings.objectness_threshold};
-  const tensors::DeviceCandidates out = {work.boxes.count, &work.boxes.boxes->x1, work.boxes.scores, work.boxes.classes,
-                                         work.capacity};
+  const tensors::DecodedArrays out = {work.boxes.count, &work.boxes.boxes->x1, work.boxes.scores, work.boxes.classes,
+                                      work.capacity};
   cudaError_t error = cudaSuccess;
   for (GstMemory* memory : memories)
     if (error == cudaSuccess)

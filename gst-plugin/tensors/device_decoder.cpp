@@ -64,7 +64,7 @@ class PlannedDeviceDecoder final : public DeviceDecoder {
   }
 
   cudaError_t enqueue(std::span<const Tensor> outputs, unsigned batch, const Placement* placements,
-                      const DeviceDecodeSettings& settings, const DeviceCandidates& out, cudaStream_t stream) override {
+                      const DeviceDecodeSettings& settings, const DecodedArrays& out, cudaStream_t stream) override {
     DecodeWork work{};
     if (batch == 0 || batch > max_batch_ || !take_outputs(planned_, outputs, batch, work.outputs))
       return cudaErrorInvalidValue;

@@ -33,7 +33,7 @@ struct DeviceDecodeSettings {
 };
 
 /// Where candidates go: the arrays of a GstCrowdBoxesMeta in device memory.
-struct DeviceCandidates {
+struct DecodedArrays {
   std::uint32_t* count;  ///< candidates found; above `capacity`, the best-scored ones are kept, in the order they had
   float* boxes;          ///< x1 y1 x2 y2, pixels of the frame, 16-byte aligned
   float* scores;
@@ -59,8 +59,7 @@ class DeviceDecoder {
   /// copies, and can be captured in a CUDA graph, which then may be launched any number of times. cudaErrorInvalidValue
   /// where types or dims are not those of make() but for the batch, or the batch is empty or above `max_batch`.
   virtual cudaError_t enqueue(std::span<const Tensor> outputs, unsigned batch, const Placement* placements,
-                              const DeviceDecodeSettings& settings, const DeviceCandidates& out,
-                              cudaStream_t stream) = 0;
+                              const DeviceDecodeSettings& settings, const DecodedArrays& out, cudaStream_t stream) = 0;
 };
 
 }  // namespace crowd::tensors

@@ -35,7 +35,7 @@ struct Room {
         scores(capacity + 1, untouched),
         classes(capacity + 1, -1) {}
 
-  DeviceCandidates out() {
+  DecodedArrays out() {
     return {&count, &boxes[0].x1, scores.data(), classes.data(), capacity};
   }
 
@@ -211,7 +211,7 @@ struct Launch {
     work.state = &state;
     work.tile_words = words.data();
     work.hits = hits.data();
-    const DeviceCandidates out = room.out();
+    const DecodedArrays out = room.out();
     work.count = out.count;
     work.boxes = out.boxes;
     work.scores = out.scores;

@@ -136,8 +136,8 @@ DeviceReport CudaNetwork::search(const DeviceFrames::Work& work, const Settings&
   const tensors::DeviceDecodeSettings decode = {settings.score_threshold,
                                                 static_cast<const std::uint32_t*>(classes_.get()),
                                                 static_cast<std::uint32_t>(settings.classes.size())};
-  const tensors::DeviceCandidates out = {work.boxes.count, &work.boxes.boxes->x1, work.boxes.scores, work.boxes.classes,
-                                         work.capacity};
+  const tensors::DecodedArrays out = {work.boxes.count, &work.boxes.boxes->x1, work.boxes.scores, work.boxes.classes,
+                                      work.capacity};
   cudaError_t error =
       decoder_->enqueue(outputs_, static_cast<unsigned>(fill.count),
                         static_cast<const tensors::Placement*>(placements_.get()), decode, out, work.stream);

@@ -162,7 +162,7 @@ DeviceReport DevicePainter::set_labels(std::span<const char* const> labels) {
   for (const char* label : labels)
     names.append(label ? label : "").push_back('\0');
   DeviceReport report;
-  DeviceMemory memory = upload(table.data(), table.size(), report);
+  PainterMemory memory = upload(table.data(), table.size(), report);
   if (!memory)
     return report;
   names_ = std::move(names);

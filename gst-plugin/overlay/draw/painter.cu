@@ -251,21 +251,21 @@ __global__ void __launch_bounds__(threads, rest_rows == 2 ? 3 : 4) paint_tiles(P
 
 }  // namespace
 
-void FreeDevice::operator()(std::byte* memory) const {
+void FreePainterMemory::operator()(std::byte* memory) const {
   (void)cudaFree(memory);
 }
 
-DeviceMemory allocate(std::size_t size, DeviceReport& report) {
+PainterMemory allocate(std::size_t size, DeviceReport& report) {
   void* memory = nullptr;
   const cudaError_t error = cudaMalloc(&memory, size);
   if (error == cudaSuccess)
-    return DeviceMemory(static_cast<std::byte*>(memory));
+    return PainterMemory(static_cast<std::byte*>(memory));
   report = report_of("allocating memory for labels", error);
   return nullptr;
 }
 
-DeviceMemory upload(const void* bytes, std::size_t size, DeviceReport& report) {
-  DeviceMemory memory = allocate(size, report);
+PainterMemory upload(const void* bytes, std::size_t size, DeviceReport& report) {
+  PainterMemory memory = allocate(size, report);
   if (!memory)
     return nullptr;
   cudaError_t error = cudaMemcpyAsync(memory.get(), bytes, size, cudaMemcpyHostToDevice, nullptr);

@@ -60,7 +60,7 @@ class DevicePainter {
 
   std::string names_;  ///< the labels, a zero byte after each
   LabelMemory labels_;
-  DeviceMemory texts_;             ///< of the frame being painted
+  PainterMemory texts_;            ///< of the frame being painted
   CUstream_st* stream_ = nullptr;  ///< on which they are
 };
 

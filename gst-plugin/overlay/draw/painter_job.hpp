@@ -22,11 +22,11 @@ struct CUstream_st;
 
 namespace crowd::draw {
 
-/** Frees device memory. */
-struct FreeDevice {
+/** Frees device memory, for code that does not see the CUDA runtime, which cuda::DeviceMemory is of. */
+struct FreePainterMemory {
   void operator()(std::byte* memory) const;
 };
-using DeviceMemory = std::unique_ptr<std::byte, FreeDevice>;
+using PainterMemory = std::unique_ptr<std::byte, FreePainterMemory>;
 
 /** A label on the device. */
 struct LabelEntry {
@@ -37,7 +37,7 @@ struct LabelEntry {
 
 /** The labels on the device: entries, then the words of all glyphs, then glyph indices of two bytes. */
 struct LabelMemory {
-  DeviceMemory memory;
+  PainterMemory memory;
   std::uint32_t count = 0;
 };
 
@@ -98,9 +98,9 @@ struct PaintJob {
 };
 
 /** Allocates device memory; null, and `report` says why, if that fails. */
-DeviceMemory allocate(std::size_t size, DeviceReport& report);
+PainterMemory allocate(std::size_t size, DeviceReport& report);
 /** The same, filled. */
-DeviceMemory upload(const void* bytes, std::size_t size, DeviceReport& report);
+PainterMemory upload(const void* bytes, std::size_t size, DeviceReport& report);
 
 /** Launches the kernels. */
 DeviceReport launch_painter(const PaintJob& job, CUstream_st* stream);
