@@ -81,7 +81,7 @@ class CudaTensors final : public DeviceTensors {
   DeviceReport prepare(const TensorPlan& plan);
   DeviceReport search(const DeviceSearch::Work& work, const TensorPlan& plan, std::span<GstMemory* const> memories,
                       const Settings& settings);
-  DeviceReport enqueue(const DeviceSearch::Work& work, std::span<GstMemory* const> memories, const Settings& settings);
+  DeviceReport decode(const DeviceSearch::Work& work, std::span<GstMemory* const> memories, const Settings& settings);
 
   DeviceSearch search_;
   std::unique_ptr<tensors::DeviceDecoder> decoder_;
@@ -133,13 +133,13 @@ DeviceReport CudaTensors::search(const DeviceSearch::Work& work, const TensorPla
               "the memory of a tensor is smaller than its dims say, or not aligned for its type; mend the element that "
               "attaches it"};
   }
-  return enqueue(work, memories, settings);
+  return decode(work, memories, settings);
 }
 
 // The others' streams wait as well, before what they do next to their memories.
-DeviceReport CudaTensors::enqueue(const DeviceSearch::Work& work, std::span<GstMemory* const> memories,
-                                  const Settings& settings) {
-  const tensors::DeviceDecodeSettings decode = {settings.score_threshold, nullptr, 0, settings.objectness_threshold};
+DeviceReport CudaTensors::decode(const DeviceSearch::Work& work, std::span<GstMemory* const> memories,
+                                 const Settings& settings) {
+  const tensors::DeviceDecodeSettings decoding = {settings.score_threshold, nullptr, 0, settings.objectness_threshold};
   const tensors::DecodedArrays out = {work.boxes.count, &work.boxes.boxes->x1, work.boxes.scores, work.boxes.classes,
                                       work.capacity};
   cudaError_t error = cudaSuccess;
@@ -147,7 +147,7 @@ DeviceReport CudaTensors::enqueue(const DeviceSearch::Work& work, std::span<GstM
     if (error == cudaSuccess)
       error = cuda::make_wait(work.stream, stream_of(memory), done_);
   if (error == cudaSuccess)
-    error = decoder_->enqueue(outputs_, 1, static_cast<const tensors::Placement*>(placement_.get()), decode, out,
+    error = decoder_->enqueue(outputs_, 1, static_cast<const tensors::Placement*>(placement_.get()), decoding, out,
                               work.stream);
   for (GstMemory* memory : memories)
     if (error == cudaSuccess)
