@@ -30,6 +30,9 @@ CROWD_HD inline double exponential(double x) {
   return sum * power;
 }
 
+/// Of a soft method.
+enum class Decay : std::uint32_t { linear, gaussian };
+
 /// Soft-NMS, linear.
 CROWD_HD inline float linear_decay(float ratio) {
   const float left = 1 - ratio;

@@ -9,6 +9,7 @@
 #include <cuda_runtime.h>
 
 #include "core/carver.hpp"
+#include "core/decay.hpp"
 #include "core/rules.hpp"
 #include "core/validity.hpp"
 #include "kernels/tuning.hpp"
@@ -143,9 +144,11 @@ void launch(const Call& call, Carver carver);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
 /// Soft-NMS with all outputs, for frames of up to tuning::soft_capacity candidates.
+template <Decay decay>
 void launch_soft(Call& call, std::byte* workspace);
 std::size_t soft_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
 /// Matrix NMS likewise.
+template <Decay decay>
 void launch_matrix(Call& call, std::byte* workspace);
 std::size_t matrix_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
 }  // namespace ruled

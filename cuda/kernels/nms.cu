@@ -162,19 +162,19 @@ DeviceMethod Paper::on_cuda() {
 }
 
 DeviceMethod SoftLinear::on_cuda() {
-  return {ruled::soft_bytes, ruled::launch_soft, tuning::soft_capacity};
+  return {ruled::soft_bytes, ruled::launch_soft<Decay::linear>, tuning::soft_capacity};
 }
 
 DeviceMethod SoftGaussian::on_cuda() {
-  return {ruled::soft_bytes, ruled::launch_soft, tuning::soft_capacity};
+  return {ruled::soft_bytes, ruled::launch_soft<Decay::gaussian>, tuning::soft_capacity};
 }
 
 DeviceMethod MatrixLinear::on_cuda() {
-  return {ruled::matrix_bytes, ruled::launch_matrix, tuning::soft_capacity};
+  return {ruled::matrix_bytes, ruled::launch_matrix<Decay::linear>, tuning::soft_capacity};
 }
 
 DeviceMethod MatrixGaussian::on_cuda() {
-  return {ruled::matrix_bytes, ruled::launch_matrix, tuning::soft_capacity};
+  return {ruled::matrix_bytes, ruled::launch_matrix<Decay::gaussian>, tuning::soft_capacity};
 }
 
 CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,

@@ -20,8 +20,8 @@ std::size_t list_entries(std::uint32_t frames, std::uint32_t capacity) {
                                  candidates * tuning::max_list_room);
 }
 
-SoftArguments take_arguments(const Call& call, Carver carver, bool with_lists) {
-  SoftArguments arguments{staged_arguments(call, carver),       nullptr, 0, call.frame_count, call.params.method,
+SoftArguments take_arguments(const Call& call, Carver carver, Decay decay, bool with_lists) {
+  SoftArguments arguments{staged_arguments(call, carver),       nullptr, 0, call.frame_count, decay,
                           static_cast<float>(call.params.sigma)};
   if (with_lists) {
     const std::size_t entries = list_entries(call.frame_count, call.frames.capacity);
@@ -62,10 +62,10 @@ std::size_t matrix_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint3
   return workspace_bytes(frames, capacity, workspace_alignment);
 }
 
+template <Decay decay>
 void launch_soft(Call& call, std::byte* workspace) {
-  const bool linear = call.params.method == CROWD_NMS_SOFT_LINEAR;
-  call.params = soft_params(call.params, linear ? Overlaps::as_asked : Overlaps::all);
-  const SoftArguments arguments = take_arguments(call, Carver(workspace, workspace_alignment), true);
+  call.params = soft_params(call.params, decay == Decay::linear ? Overlaps::as_asked : Overlaps::all);
+  const SoftArguments arguments = take_arguments(call, Carver(workspace, workspace_alignment), decay, true);
   launch_sort(call, arguments.staged);
   launch_pdl(list_neighbours, call, shape_of(call, ceil_div(call.frames.capacity, soft_warps), soft_threads),
              arguments);
@@ -73,15 +73,20 @@ void launch_soft(Call& call, std::byte* workspace) {
   launch_pdl(settle_in_turn, call, shape_of(call, 1, tuning::frame_block), arguments);
   launch_outputs(call, arguments);
 }
+template void launch_soft<Decay::linear>(Call& call, std::byte* workspace);
+template void launch_soft<Decay::gaussian>(Call& call, std::byte* workspace);
 
+template <Decay decay>
 void launch_matrix(Call& call, std::byte* workspace) {
   call.params = soft_params(call.params, Overlaps::all);
-  const SoftArguments arguments = take_arguments(call, Carver(workspace, workspace_alignment), false);
+  const SoftArguments arguments = take_arguments(call, Carver(workspace, workspace_alignment), decay, false);
   launch_sort(call, arguments.staged);
   const LaunchShape windows = shape_of(call, arguments.staged.shape.window_blocks, threads);
   launch_pdl(find_covered, call, windows, arguments);
   launch_pdl(lower_by_matrix, call, windows, arguments);
   launch_outputs(call, arguments);
 }
+template void launch_matrix<Decay::linear>(Call& call, std::byte* workspace);
+template void launch_matrix<Decay::gaussian>(Call& call, std::byte* workspace);
 
 }  // namespace crowd::ruled

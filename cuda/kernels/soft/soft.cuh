@@ -76,10 +76,14 @@ struct SoftArguments {
   ListEntry* lists;  ///< [frames * entries_per_frame]
   std::uint32_t entries_per_frame;
   std::uint32_t frame_count;
-  CrowdNmsMethod method;
+  Decay decay;
   float sigma;
 };
 static_assert(sizeof(SoftArguments) <= 4096, "what a kernel takes");
+static_assert(std::uint64_t{tuning::soft_capacity} * (tuning::soft_capacity - 1) <= UINT32_MAX,
+              "lists of all with all do not wrap FrameCounters::list_entries");
+static_assert(std::uint64_t{tuning::soft_capacity} * tuning::max_list_room <= UINT32_MAX,
+              "SoftArguments::entries_per_frame, and SoftState::first");
 
 /// A frame's part of the arrays of a soft method.
 struct SoftStage {
@@ -153,12 +157,12 @@ struct SoftStage {
   }
   /// By what a survivor's score that overlaps by `ratio` multiplies that of another one: soft-NMS.
   __device__ float factor(float ratio) const {
-    return soft.method == CROWD_NMS_SOFT_LINEAR ? linear_decay(ratio) : gaussian_decay(ratio, soft.sigma);
+    return soft.decay == Decay::linear ? linear_decay(ratio) : gaussian_decay(ratio, soft.sigma);
   }
   /// The same of one that is itself covered: matrix NMS.
   __device__ float matrix_factor(float ratio, float covered) const {
-    return soft.method == CROWD_NMS_MATRIX_LINEAR ? linear_matrix_decay(ratio, covered)
-                                                  : gaussian_matrix_decay(ratio, covered, soft.sigma);
+    return soft.decay == Decay::linear ? linear_matrix_decay(ratio, covered)
+                                       : gaussian_matrix_decay(ratio, covered, soft.sigma);
   }
 };
 
