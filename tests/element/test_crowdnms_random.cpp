@@ -13,6 +13,7 @@
 #include <random>
 
 #include "nms_harness.hpp"
+#include "tables.hpp"
 
 namespace {
 
@@ -86,19 +87,11 @@ std::vector<std::string> describe(GstBuffer* buffer) {
   return all;
 }
 
-std::vector<CrowdNmsMethod> methods_of(CrowdNmsBackend backend) {
-  std::vector<CrowdNmsMethod> methods;
-  for (std::uint32_t i = 0; const CrowdNmsMethodInfo* info = crowd_nms_method_info(i); i++) {
-    if (info->backends & 1u << backend)
-      methods.push_back(CrowdNmsMethod(i));
-  }
-  return methods;
-}
-
 TEST(crowdnms, agrees_with_the_library_on_random_frames) {
   constexpr unsigned seed = 20201121;
   std::mt19937 random(seed);
   const std::vector<CrowdNmsMethod> methods = methods_of(CROWD_NMS_BACKEND_CPU);
+  const std::vector<CrowdNmsMerge> merges = all_merges();
   for (std::size_t round = 0; round < 10 * methods.size(); round++) {
     const CrowdNmsMethod method = methods[round % methods.size()];
     const unsigned n = 1 + random() % 1500;
@@ -111,7 +104,7 @@ TEST(crowdnms, agrees_with_the_library_on_random_frames) {
     params.class_agnostic = agnostic;
     params.score_threshold = 0;
     params.paper_d_max = 16384;
-    params.merge = CrowdNmsMerge(random() % 5);
+    params.merge = merges[random() % merges.size()];
     params.cluster_score = CrowdNmsClusterScore(random() % 4);
     params.min_members = random() % 3;
     params.models = 1 + random() % 3;

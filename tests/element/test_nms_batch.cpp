@@ -10,6 +10,7 @@
 #include "described.hpp"
 #include "fake_cuda_device.hpp"
 #include "support.hpp"
+#include "tables.hpp"
 
 GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
 
@@ -187,9 +188,8 @@ class nms_batch : public testing::Test {
 TEST_F(nms_batch, each_frame_is_clustered_as_if_it_were_alone) {
   constexpr unsigned seed = 20261123;
   std::mt19937 random(seed);
-  unsigned methods = 0;
-  while (crowd_nms_method_info(methods))
-    methods++;
+  const std::vector<CrowdNmsMethod> methods = all_methods();
+  const std::vector<CrowdNmsMerge> merges = all_merges();
   for (unsigned round = 0; round < 90; round++) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << " round " << round);
     clear();
@@ -197,8 +197,8 @@ TEST_F(nms_batch, each_frame_is_clustered_as_if_it_were_alone) {
     for (unsigned i = 0; i < frames; i++)
       add(i % 2, random_candidates(random, random() % 300));
     crowd::NmsSettings settings;
-    settings.params.method = CrowdNmsMethod(round % methods);
-    settings.params.merge = CrowdNmsMerge(random() % 5);
+    settings.params.method = methods[round % methods.size()];
+    settings.params.merge = merges[random() % merges.size()];
     settings.params.cluster_score = CrowdNmsClusterScore(random() % 4);
     settings.params.min_members = random() % 3;
     settings.classes = crowd::make_class_settings(round % 3 ? "" : "1,iou=0.9,score=0.2", round % 4 ? "" : "0,1");

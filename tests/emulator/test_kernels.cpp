@@ -18,6 +18,7 @@
 #endif
 
 #include "cases.hpp"
+#include "core/derived_metrics.hpp"
 #include "emulator.hpp"
 #include "exact_ratios.hpp"
 #include "gathering.hpp"
@@ -122,7 +123,23 @@ TEST_P(Emulated, agrees_with_rules_on_a_crowd_in_one_spot) {
     it.params.rule = rule;
     it.params.overlap_threshold = rule == CROWD_NMS_PLAIN ? 0.9 : 0.5;
     it.params.min_overlap = 0.2;
-    it.params.metric = rule == CROWD_NMS_PLAIN ? CROWD_NMS_DIOU : CROWD_NMS_IOU;
+    it.params.metric = CROWD_NMS_IOU;
+    expect_as_oracle(run_emulated, it);
+  }
+}
+
+// Metrics that are no ratio of the search, on such windows.
+TEST_P(Emulated, agrees_with_derived_metrics_on_a_crowd_in_one_spot) {
+  if (!reads(method(), CROWD_NMS_READS_RULE))
+    GTEST_SKIP() << "the method reads no metric";
+  for (const CrowdNmsMetric metric : all_metrics()) {
+    if (!is_derived(metric))
+      continue;
+    const std::uint32_t n = crowd_in_one_spot(method());
+    Case it{"crowd in one spot", default_params(), Batch::of(crowd(n, 4, 100, 100, 5)), {n, true, true}};
+    it.params.method = method();
+    it.params.metric = metric;
+    it.params.overlap_threshold = 0.9;
     expect_as_oracle(run_emulated, it);
   }
 }

@@ -4,6 +4,7 @@
 // crowdnms with candidates in device memory in a stream: output-delay, events, other caps, stops and starts.
 
 #include "device_boxes.hpp"
+#include "tables.hpp"
 
 namespace {
 
@@ -248,11 +249,13 @@ TEST(NmsDeviceStream, properties_change_while_it_plays) {
   const Gpu gpu;
   Twins twins(gpu, "", "meta-output=boxes");
   constexpr unsigned max_candidates[] = {16384, 100, 50000, 64, 16384};
-  for (unsigned i = 0; i < std::size(max_candidates); i++) {
+  const std::vector<CrowdNmsMethod> methods = quick_methods_of(CROWD_NMS_BACKEND_CUDA);
+  constexpr unsigned changes = std::size(max_candidates);
+  for (unsigned i = 0; i < changes * methods.size(); i++) {
     for (const Pipe* pipe : {&twins.device, &twins.host}) {
       const Ref<GstElement> nms(gst_bin_get_by_name(GST_BIN(pipe->element()), "nms"));
-      g_object_set(nms.get(), "max-candidates", max_candidates[i], "iou-threshold", 0.3 + 0.1 * i, "method", i % 2,
-                   nullptr);
+      g_object_set(nms.get(), "max-candidates", max_candidates[i % changes], "iou-threshold", 0.3 + 0.1 * (i % changes),
+                   "method", methods[i % methods.size()], nullptr);
     }
     for (const std::uint32_t n : {65u, 3000u}) {
       const auto out = twins.pass(people(n, i));
