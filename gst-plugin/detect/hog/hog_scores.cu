@@ -59,6 +59,8 @@ __device__ void store(const ScoresWork& work, const Level& level, unsigned x, un
 
 __global__ void __launch_bounds__(threads) scores_kernel(ScoresWork work) {
   __shared__ Shared shared;
+  // Before the wait: no kernel writes them. DeviceFinder::prepare() uploads them, and waits for that, before any
+  // launch.
   for (unsigned i = threadIdx.x; i < coefficient_quads; i += threads)
     shared.coefficients[i] = work.coefficients[i];
   cuda::pdl_wait();
