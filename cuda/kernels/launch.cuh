@@ -71,11 +71,13 @@ void launch_pdl(void (*kernel)(KernelArguments), const Call& call, const LaunchS
 template <typename KernelArguments>
 unsigned max_together(void (*kernel)(KernelArguments), unsigned threads) {
   const Device device = current_device();
-  int blocks = 0;
-  if (!device.cooperative ||
-      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0) != cudaSuccess) {
+  if (!device.cooperative)
     return 1;
-  }
+  int blocks = 0;
+  const cudaError_t error =
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, static_cast<int>(threads), 0);
+  if (error != cudaSuccess && cudaPeekAtLastError() == error)
+    (void)cudaGetLastError();  // the query's: an error of the application's stays
   return blocks > 0 ? static_cast<unsigned>(blocks) * device.processors : 1;
 }
 
