@@ -15,7 +15,7 @@ int main(void) {
   CrowdNmsParams params;
   CrowdNmsCandidates candidates = {boxes, scores, NULL, NULL, NULL, 1, 3, 0, 0, NULL, NULL, NULL, NULL, {NULL}};
   CrowdNmsSurvivors survivors = {kept, NULL, NULL, &report, 3, 0, NULL, NULL, {NULL}};
-  CrowdNmsSession *session = NULL;
+  CrowdNmsSession* session = NULL;
   CrowdNmsStatus status;
 
   crowd_nms_params_init(&params);
