@@ -49,6 +49,12 @@ installed_eval() {
   /usr/bin/python3 "$prefix/bin/gst-crowd-eval" one.txt one.txt --metric coco | grep -q '^COCO AP (maxDets 1000) *1.0000$'
 }
 
+# Likewise, among the programs and among the pipelines.
+installed_convert_model() {
+  fails_with 1 "usage: convert-model" /usr/bin/python3 "$prefix/bin/gst-crowd-convert-model" &&
+    fails_with 1 "usage: convert-model" /usr/bin/python3 "$prefix/share/gst-crowd/pipelines/convert-model"
+}
+
 # Other packages have programs called launch or detector: all of ours begin with gst-crowd-.
 has_names_of_its_own() {
   local others
@@ -165,4 +171,5 @@ check "a C program builds with gstreamer-crowd-cuda-1.0.pc and runs" builds_on_t
 check "the typelib is found and works from Python" typelib_works
 check "an installed pipeline runs" installed_pipeline
 check "the installed gst-crowd-eval judges" installed_eval
+check "the installed gst-crowd-convert-model finds its modules" installed_convert_model
 finish
