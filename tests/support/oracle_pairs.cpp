@@ -137,7 +137,9 @@ bool counts(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t 
 }  // namespace
 
 const CrowdNmsBox& tested_box(const CrowdNmsParams& params, const FrameView& frame, std::uint32_t i) {
-  return params.rule == CROWD_NMS_VISIBLE ? frame.extras->visible[frame.first + i] : frame.boxes[i];
+  return reads(params.method, CROWD_NMS_READS_PAIRS) && params.rule == CROWD_NMS_VISIBLE
+             ? frame.extras->visible[frame.first + i]
+             : frame.boxes[i];
 }
 
 float ratio_of(const CrowdNmsParams& params, const CrowdNmsBox& hi, const CrowdNmsBox& lo) {
