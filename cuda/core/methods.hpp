@@ -100,6 +100,7 @@ struct Nmw {
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS;
   static constexpr bool changes_boxes = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
+  static DeviceMethod on_cuda();
 };
 
 struct Wbf {
@@ -112,6 +113,7 @@ struct Wbf {
   static constexpr bool changes_scores = true;
   static constexpr std::size_t own_bytes = 32;
   static cpu::Outcome on_cpu(const cpu::Job& job);
+  static DeviceMethod on_cuda();
 };
 
 using Methods = Table<Greedy, MapReduce, Paper, SoftLinear, SoftGaussian, MatrixLinear, MatrixGaussian, Nmw, Wbf>;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/fusion.hpp"
 #include "core/merges.hpp"
 #include "core/methods.hpp"
 #include "cpu/arrange.hpp"
@@ -51,10 +52,8 @@ class Fusion {
   }
 
   float score(std::uint32_t cluster) const {
-    const std::uint32_t models = std::max(job_.params.models, 1u);
-    const double mean = scores_[cluster] / members_[cluster];
-    const auto score = static_cast<float>(mean * std::min(models, members_[cluster]) / models);
-    return score == score ? score : job_.frame.scores[job_.scratch.survivors[cluster]];
+    return fused_score(scores_[cluster], members_[cluster], job_.params.models,
+                       job_.frame.scores[job_.scratch.survivors[cluster]]);
   }
 
  private:

@@ -151,6 +151,9 @@ std::size_t soft_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::
 template <Decay decay>
 void launch_matrix(Call& call, std::byte* workspace);
 std::size_t matrix_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
+/// Weighted box fusion likewise.
+void launch_fusion(Call& call, std::byte* workspace);
+std::size_t fusion_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
 }  // namespace ruled
 
 /// Merging of what a method's launches find, and the own boxes and scores of survivors.
@@ -160,6 +163,10 @@ std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, 
 /// Runs the method by `launch` and does what merging the call asks for. `workspace`: workspace_bytes() of device
 /// memory, followed by the method's.
 void launch(Call& call, std::byte* workspace, void (*launch)(Call& call, std::byte* workspace));
+
+/// Non-maximum weighted with all outputs. `workspace`: nmw_bytes() of device memory, followed by what `greedy` needs.
+void launch_nmw(Call& call, std::byte* workspace, void (*greedy)(Call& call, std::byte* workspace));
+std::size_t nmw_bytes(std::uint32_t frames, std::uint32_t capacity);
 }  // namespace merging
 
 /// Algorithms 1 and 2: decides which candidates are kept. `scratch`: paper_scratch_bytes() of device memory.

@@ -113,6 +113,14 @@ void launch_lists(Call& call, std::byte* workspace) {
   staged::launch(call, Carver(workspace, alignment));
 }
 
+std::size_t nmw_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
+  return merging::nmw_bytes(frames, capacity) + lists_bytes(params, frames, capacity);
+}
+
+void launch_nmw(Call& call, std::byte* workspace) {
+  merging::launch_nmw(call, workspace, launch_lists<false>);
+}
+
 std::size_t paper_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
   Carver carver(nullptr, alignment);
   take_paper_scratch(carver, frames, capacity);
@@ -175,6 +183,14 @@ DeviceMethod MatrixLinear::on_cuda() {
 
 DeviceMethod MatrixGaussian::on_cuda() {
   return {ruled::matrix_bytes, ruled::launch_matrix<Decay::gaussian>, tuning::soft_capacity};
+}
+
+DeviceMethod Nmw::on_cuda() {
+  return {nmw_bytes, launch_nmw, tuning::nmw_capacity};
+}
+
+DeviceMethod Wbf::on_cuda() {
+  return {ruled::fusion_bytes, ruled::launch_fusion, tuning::soft_capacity};
 }
 
 CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,

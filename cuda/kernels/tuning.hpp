@@ -74,8 +74,13 @@ constexpr unsigned soft_candidates_per_look = 2;
 
 /// Box voting likewise: every survivor is compared with all candidates.
 constexpr unsigned vote_capacity = 1u << 16;
+/// Non-maximum weighted: candidates are compared with all survivors that rank better.
+constexpr unsigned nmw_capacity = 1u << 16;
 /// Merging: longest list of a survivor's members that its warp sorts. It looks for longer ones among all candidates.
 constexpr unsigned merge_list = 512;
+
+/// Fusion: largest component that a warp fuses. Larger ones have a block, which looks for their members in the frame.
+constexpr unsigned fusion_list = 512;
 
 /// Map kernel of the paper: the block shape its authors published.
 constexpr unsigned paper_tile = 16;

@@ -48,11 +48,30 @@ auto writer_of(Table<Row...>, CrowdNmsMerge merge) {
   return rows[merge];
 }
 
-/// What the path finds, and lists.
-struct MergeArrays {
-  CrowdNmsSurvivors found;
-  MemberLists lists;
-};
+bool merges(const CrowdNmsParams& params) {
+  return reads_merge(params) && (params.merge != CROWD_NMS_MERGE_NONE ||
+                                 params.cluster_score != CROWD_NMS_CLUSTER_SCORE_NONE || params.min_members > 1);
+}
+
+bool reads_members(const Call& call) {
+  const bool of_members = merged_of(Merges{}, call.params.merge) == MergedOf::members;
+  return (call.out.boxes && of_members) ||
+         (call.out.scores && call.params.cluster_score != CROWD_NMS_CLUSTER_SCORE_NONE);
+}
+
+void merge(const Call& call, const MergeArrays& arrays) {
+  const CrowdNmsParams& params = call.params;
+  MergeArguments arguments{whole_frames(call), arrays.found, call.out, {}, params.cluster_score, params.min_members};
+  if (params.min_members > 1)
+    launch_pdl(drop_small, call, {call.grid(1), tuning::frame_block}, arguments);
+  if (reads_members(call) && arrays.lists.member) {
+    arguments.lists = arrays.lists;
+    launch_lists(call, arguments);
+  }
+  writer_of(Merges{}, params.merge)(call, shape_of(call), arguments);
+}
+
+}  // namespace
 
 MergeArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
@@ -70,24 +89,13 @@ MergeArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capa
   return arrays;
 }
 
-bool merges(const CrowdNmsParams& params) {
-  return reads_merge(params) && (params.merge != CROWD_NMS_MERGE_NONE ||
-                                 params.cluster_score != CROWD_NMS_CLUSTER_SCORE_NONE || params.min_members > 1);
-}
-
-bool reads_members(const Call& call) {
-  const bool of_members = merged_of(Merges{}, call.params.merge) == MergedOf::members;
-  return (call.out.boxes && of_members) ||
-         (call.out.scores && call.params.cluster_score != CROWD_NMS_CLUSTER_SCORE_NONE);
-}
-
 Frames whole_frames(const Call& call) {
   Frames frames = call.frames;
   frames.boxes = call.whole;
   return frames;
 }
 
-/// A warp a survivor; threads for all candidates.
+// Threads for all candidates, too.
 LaunchShape shape_of(const Call& call) {
   const std::uint32_t capacity = call.frames.capacity;
   const std::uint32_t room = std::min(capacity, call.out.max_survivors);
@@ -106,20 +114,6 @@ void write_own(const Call& call) {
   launch_merged<NoMerge, false>(call, shape_of(call), arguments);
 }
 
-void merge(const Call& call, const MergeArrays& arrays) {
-  const CrowdNmsParams& params = call.params;
-  MergeArguments arguments{whole_frames(call), arrays.found, call.out, {}, params.cluster_score, params.min_members};
-  if (params.min_members > 1)
-    launch_pdl(drop_small, call, {call.grid(1), tuning::frame_block}, arguments);
-  if (reads_members(call) && arrays.lists.member) {
-    arguments.lists = arrays.lists;
-    launch_lists(call, arguments);
-  }
-  writer_of(Merges{}, params.merge)(call, shape_of(call), arguments);
-}
-
-}  // namespace
-
 std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
   Carver carver(nullptr, workspace_alignment);
   if (merges(params))
@@ -130,9 +124,10 @@ std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, 
 void launch(Call& call, std::byte* workspace, void (*launch)(Call& call, std::byte* workspace)) {
   const std::size_t own_bytes = workspace_bytes(call.params, call.frame_count, call.frames.capacity);
   std::byte* const rest = workspace + own_bytes;
-  // Methods that lower scores write them, and boxes, themselves.
+  // Methods that change scores or boxes write both themselves.
+  const CrowdNmsMethodInfo& method = info_of(call.params.method);
   const bool writes =
-      call.out.max_survivors && (call.out.boxes || call.out.scores) && !info_of(call.params.method).changes_scores;
+      call.out.max_survivors && (call.out.boxes || call.out.scores) && !method.changes_scores && !method.changes_boxes;
   const bool drops = reads_merge(call.params) && call.params.min_members > 1;
   if (drops || (writes && merges(call.params))) {
     Carver carver(workspace, workspace_alignment);

@@ -52,6 +52,21 @@ __global__ void clear_lists(MergeArguments a);
 __global__ void place_lists(MergeArguments a);
 __global__ void fill_lists(MergeArguments a);
 
+/// What the path finds, and lists.
+struct MergeArrays {
+  CrowdNmsSurvivors found;
+  MemberLists lists;
+};
+MergeArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity);
+
+/// The frames of a call with whole boxes.
+Frames whole_frames(const Call& call);
+/// Of a kernel in which a warp takes a survivor, and whose threads hand out the rest.
+LaunchShape shape_of(const Call& call);
+void launch_lists(const Call& call, const MergeArguments& arguments);
+/// Own boxes and scores of survivors that are in the caller's arrays.
+void write_own(const Call& call);
+
 /// Writes survivors whose boxes are voted for, and all else that the caller wants.
 void launch_vote(const Call& call, const LaunchShape& shape, const MergeArguments& arguments);
 

@@ -7,6 +7,7 @@
 
 #include "core/merges.hpp"
 #include "kernels/merge/merge.cuh"
+#include "kernels/sort_list.cuh"
 #include "kernels/warp.cuh"
 
 namespace crowd::merging {
@@ -17,6 +18,7 @@ constexpr unsigned list_room = 2 * tuning::merge_list;
 /// What is added up of a survivor's members.
 template <typename Row>
 struct Sums {
+  static constexpr bool reads_ratios = false;
   Row row;
   ScoreSum scores;
 
@@ -43,6 +45,11 @@ struct Survivor {
   }
 };
 
+__device__ inline CrowdNmsBox from_lane(const float4& box, int lane) {
+  return {__shfl_sync(all_lanes, box.x, lane), __shfl_sync(all_lanes, box.y, lane), __shfl_sync(all_lanes, box.z, lane),
+          __shfl_sync(all_lanes, box.w, lane)};
+}
+
 /// Adds the first `count` candidates of the list, in its order: on all lanes the same.
 template <typename Sum>
 __device__ void add_list(const Survivor& of, std::uint32_t count, Sum& sum) {
@@ -52,10 +59,15 @@ __device__ void add_list(const Survivor& of, std::uint32_t count, Sum& sum) {
     const float4 box = of.a.frames.boxes[at];
     const float score = of.a.frames.scores[at];
     const int here = static_cast<int>(min(count - base, warp_size));
-    for (int lane = 0; lane < here; ++lane)
-      sum.add({__shfl_sync(all_lanes, box.x, lane), __shfl_sync(all_lanes, box.y, lane),
-               __shfl_sync(all_lanes, box.z, lane), __shfl_sync(all_lanes, box.w, lane)},
-              __shfl_sync(all_lanes, score, lane));
+    float ratio = 0;
+    if constexpr (Sum::reads_ratios)
+      ratio = sum.ratio(of, at);
+    for (int lane = 0; lane < here; ++lane) {
+      if constexpr (Sum::reads_ratios)
+        sum.add(from_lane(box, lane), __shfl_sync(all_lanes, score, lane), __shfl_sync(all_lanes, ratio, lane));
+      else
+        sum.add(from_lane(box, lane), __shfl_sync(all_lanes, score, lane));
+    }
   }
   __syncwarp();
 }
@@ -85,31 +97,6 @@ __device__ void add_found(const Survivor& of, std::uint32_t max_count, Sum& sum,
     }
   }
   add_list(of, count, sum);
-}
-
-/// Sorts the list, of at most tuning::merge_list entries, by bitonic exchanges.
-__device__ inline void sort_list(std::uint32_t* list, std::uint32_t count) {
-  const unsigned lane = threadIdx.x % warp_size;
-  std::uint32_t size = 1;
-  while (size < count)
-    size *= 2;
-  for (std::uint32_t i = count + lane; i < size; i += warp_size)
-    list[i] = ~0u;
-  __syncwarp();
-  for (std::uint32_t run = 2; run <= size; run *= 2) {
-    for (std::uint32_t step = run / 2; step; step /= 2) {
-      for (std::uint32_t pair = lane; pair < size / 2; pair += warp_size) {
-        const std::uint32_t i = 2 * pair - pair % step;
-        const std::uint32_t first = list[i];
-        const std::uint32_t second = list[i + step];
-        if ((first > second) == !(i & run)) {
-          list[i] = second;
-          list[i + step] = first;
-        }
-      }
-      __syncwarp();
-    }
-  }
 }
 
 template <typename Sum>
