@@ -81,6 +81,8 @@ constexpr unsigned merge_list = 512;
 
 /// Fusion: largest component that a warp fuses. Larger ones have a block, which looks for their members in the frame.
 constexpr unsigned fusion_list = 512;
+/// Most blocks of a frame that fuse components again.
+constexpr unsigned fusion_again = 16;
 
 /// Map kernel of the paper: the block shape its authors published.
 constexpr unsigned paper_tile = 16;

@@ -1,51 +1,22 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Components of candidates of a class whose boxes meet: a forest, in which each names one of its component that has no
-// larger place, and lists.
+// Components of candidates of a class whose boxes meet, and lists of their members.
 
 #include "kernels/fusion/fusion.cuh"
 
 namespace crowd::ruled {
 
-namespace {
-
-/// The root as it is now. Shortens the way to it: a place that has a parent never becomes a root again, so that any of
-/// its ancestors will do.
-__device__ std::uint32_t find_root(std::uint32_t* parents, std::uint32_t place) {
-  std::uint32_t parent = load_relaxed(parents + place);
-  while (parent != place) {
-    const std::uint32_t above = load_relaxed(parents + parent);
-    if (above != parent)
-      store_relaxed(parents + place, above);
-    place = parent;
-    parent = above;
-  }
-  return place;
-}
-
-__device__ void unite_two(std::uint32_t* parents, std::uint32_t one, std::uint32_t other) {
-  for (;;) {
-    one = find_root(parents, one);
-    other = find_root(parents, other);
-    if (one == other)
-      return;
-    const std::uint32_t larger = max(one, other);
-    const std::uint32_t smaller = min(one, other);
-    if (atomicCAS(parents + larger, larger, smaller) == larger)
-      return;
-  }
-}
-
-}  // namespace
-
 __global__ void __launch_bounds__(fusion_threads) begin_components(FusionArguments a) {
   pdl_wait();
   const std::uint32_t i = blockIdx.x * fusion_threads + threadIdx.x;
   const std::size_t slot = a.staged.frames.slot(blockIdx.y);
+  if (i == 0)
+    a.arrays.counters[blockIdx.y] = {0, 0, 0, 0, 0};
   if (i >= a.staged.frames.held(blockIdx.y))
     return;
   a.arrays.parent[slot + i] = i;
+  a.arrays.joined[slot + i] = i;
   a.arrays.size[slot + i] = 0;
 }
 
@@ -53,13 +24,8 @@ __global__ void __launch_bounds__(fusion_threads) unite(FusionArguments a) {
   pdl_wait();
   const FusionStage f(a, blockIdx.y);
   const std::uint32_t place = blockIdx.x * fusion_warps + threadIdx.x / warp_size;
-  if (place >= f.size())
+  if (place >= f.size() || a.all_meet)
     return;
-  if (a.all_meet) {
-    if (place == 0 && threadIdx.x == 0)
-      f.fuse_in_turn();
-    return;
-  }
   const Subject mine = f.stage.subject(place);
   const Walk walk(f.stage, mine.box);
   for (std::uint32_t number = 0; number < walk.segments(); ++number) {
@@ -94,11 +60,11 @@ __global__ void __launch_bounds__(fusion_threads) place_components(FusionArgumen
   if (place / warp_size * warp_size >= f.size())
     return;
   const std::uint32_t size = place < f.size() ? f.component_size(place) : 0;
-  const std::uint32_t begin = take_places(f.stage.counters().list_entries, size);
+  const std::uint32_t begin = take_places(f.counters().listed, size);
   if (place < f.size())
     a.arrays.begin[f.stage.slot + place] = begin;
   if (size > tuning::fusion_list)
-    a.arrays.large[f.stage.slot + atomicAdd(&f.stage.counters().tickets, 1u)] = place;
+    a.arrays.large[f.stage.slot + atomicAdd(&f.counters().large, 1u)] = place;
 }
 
 __global__ void __launch_bounds__(fusion_threads) list_components(FusionArguments a) {

@@ -26,12 +26,13 @@ __device__ Fusing from_lane(const Fusing& its, int lane) {
           __shfl_sync(all_lanes, its.label, lane)};
 }
 
-/// Fuses the candidates of these ranks, which are in order. For a whole warp.
-__device__ void fuse_list(const FusionStage& f, std::uint32_t first, const std::uint32_t* ranks, std::uint32_t count) {
+/// Fuses `count` candidates, the one at place_at(0) first. For a whole warp.
+template <typename PlaceAt>
+__device__ void fuse_few(const FusionStage& f, std::uint32_t first, std::uint32_t count, PlaceAt place_at) {
   const unsigned lane = threadIdx.x % warp_size;
   Clusters clusters(f, first);
   for (std::uint32_t base = 0; base < count; base += warp_size) {
-    const Fusing its = fusing(f, f.place_of(ranks[min(base + lane, count - 1)]));
+    const Fusing its = fusing(f, place_at(min(base + lane, count - 1)));
     const int here = static_cast<int>(min(count - base, warp_size));
     for (int k = 0; k < here; ++k) {
       const Fusing candidate = from_lane(its, k);
@@ -46,11 +47,13 @@ struct BlockMemory {
   Closest of_warp[2][block_warps];
   std::uint32_t place[block];
   std::uint32_t found[block_warps];
+  std::uint32_t total, first;
 };
 
-/// Puts the places of those of `block` ranks that belong into order. Returns how many. Between barriers.
+/// Appends the places of those of `block` ranks that belong, in order. Returns how many. Between barriers.
 template <typename Belongs>
-__device__ std::uint32_t collect(const FusionStage& f, BlockMemory& memory, std::uint32_t base, Belongs belongs) {
+__device__ std::uint32_t collect(const FusionStage& f, BlockMemory& memory, std::uint32_t to, std::uint32_t base,
+                                 Belongs belongs) {
   static_assert(block_warps == warp_size, "a lane for each warp's count");
   const unsigned lane = threadIdx.x % warp_size;
   const std::uint32_t rank = base + threadIdx.x;
@@ -64,7 +67,7 @@ __device__ std::uint32_t collect(const FusionStage& f, BlockMemory& memory, std:
   const std::uint32_t upto = warp_prefix(its);
   const std::uint32_t before = __shfl_sync(all_lanes, upto - its, static_cast<int>(threadIdx.x / warp_size));
   if (here)
-    memory.place[before + static_cast<std::uint32_t>(__popc(of_warp & ((1u << lane) - 1)))] = place;
+    memory.place[to + before + static_cast<std::uint32_t>(__popc(of_warp & ((1u << lane) - 1)))] = place;
   __syncthreads();
   return __shfl_sync(all_lanes, upto, warp_size - 1);
 }
@@ -79,12 +82,12 @@ __device__ Closest closest_of_block(const Closest& mine, Closest* of_warp) {
 
 /// Fuses the candidates of the frame that belong, `count` of them. For a whole block.
 template <typename Belongs>
-__device__ void fuse_frame(const FusionStage& f, BlockMemory& memory, std::uint32_t first, std::uint32_t count,
-                           Belongs belongs) {
+__device__ void fuse_many(const FusionStage& f, BlockMemory& memory, std::uint32_t first, std::uint32_t count,
+                          Belongs belongs) {
   Clusters clusters(f, first);
   std::uint32_t left = count;
   for (std::uint32_t base = 0; left; base += block) {
-    const std::uint32_t here = collect(f, memory, base, belongs);
+    const std::uint32_t here = collect(f, memory, 0, base, belongs);
     left -= here;
     // Two arrays, so that what a warp writes of one candidate is read before it writes of the one after the next.
     for (std::uint32_t k = 0; k < here; ++k) {
@@ -97,6 +100,62 @@ __device__ void fuse_frame(const FusionStage& f, BlockMemory& memory, std::uint3
     __syncthreads();
   }
   clusters.finish(count, threadIdx.x, block);
+}
+
+/// The same; a warp is quicker where it is enough.
+template <typename Belongs>
+__device__ void fuse_by_block(const FusionStage& f, BlockMemory& memory, std::uint32_t first, std::uint32_t count,
+                              Belongs belongs) {
+  if (count > tuning::fusion_list)
+    return fuse_many(f, memory, first, count, belongs);
+  std::uint32_t found = 0;
+  for (std::uint32_t base = 0; found < count; base += block)
+    found += collect(f, memory, found, base, belongs);
+  if (threadIdx.x < warp_size)
+    fuse_few(f, first, count, [&](std::uint32_t i) { return memory.place[i]; });
+  __syncthreads();
+}
+
+/// Calls met(place) for candidates that the cluster in a slot has met, of other components. `component` is that of a
+/// place. For a whole warp.
+template <typename Component, typename Met>
+__device__ void check(const FusionStage& f, std::uint32_t slot, Component component, Met met) {
+  const ClusterArrays& clusters = f.a.arrays.clusters;
+  const std::size_t at = f.first_slot() + slot;
+  // One that has had no second member is the founder's box.
+  if (clusters.members[at] < 2)
+    return;
+  const float4 hull = clusters.hull[at];
+  const std::int32_t label = clusters.label[at];
+  const std::uint32_t own = component(clusters.founder[at]);
+  const Walk walk(f.stage, hull);
+  for (std::uint32_t number = 0; number < walk.segments(); ++number) {
+    const Segment segment = walk.at(number);
+    const std::uint32_t end = segment.first + segment.count;
+    for (std::uint32_t place = segment.first + threadIdx.x % warp_size; place < end; place += warp_size)
+      if (f.meet(hull, f.box(place)) && component(place) != own && f.stage.label(f.key(place)) == label)
+        met(own, place);
+  }
+}
+
+/// Candidates of the components that are joined with this one. For a whole block.
+__device__ std::uint32_t count_joined(const FusionStage& f, BlockMemory& memory, std::uint32_t joined) {
+  if (threadIdx.x == 0)
+    memory.total = 0;
+  __syncthreads();
+  for (std::uint32_t place = threadIdx.x; place < f.size(); place += block)
+    if (f.component_size(place) && find_root(f.joined(), place) == joined)
+      atomicAdd(&memory.total, f.component_size(place));
+  __syncthreads();
+  return memory.total;
+}
+
+/// Slots of the second half. For a whole block.
+__device__ std::uint32_t take_slots(const FusionStage& f, BlockMemory& memory, std::uint32_t count) {
+  if (threadIdx.x == 0)
+    memory.first = atomicAdd(&f.counters().again, count);
+  __syncthreads();
+  return f.a.staged.frames.capacity + memory.first;
 }
 
 }  // namespace
@@ -116,46 +175,76 @@ __global__ void __launch_bounds__(fusion_threads) fuse(FusionArguments a) {
   for (std::uint32_t i = threadIdx.x % warp_size; i < count; i += warp_size)
     list[i] = a.arrays.member[f.stage.slot + begin + i];
   sort_list(list, count);
-  fuse_list(f, begin, list, count);
+  fuse_few(f, begin, count, [&](std::uint32_t i) { return f.place_of(list[i]); });
 }
 
 __global__ void __launch_bounds__(block) fuse_large(FusionArguments a) {
   __shared__ BlockMemory memory;
   pdl_wait();
   const FusionStage f(a, blockIdx.y);
-  if (blockIdx.x >= f.stage.counters().tickets)
+  if (blockIdx.x >= f.counters().large)
     return;
   const std::uint32_t root = a.arrays.large[f.stage.slot + blockIdx.x];
-  fuse_frame(f, memory, a.arrays.begin[f.stage.slot + root], f.component_size(root),
-             [&](std::uint32_t place) { return f.root(place) == root; });
+  fuse_by_block(f, memory, a.arrays.begin[f.stage.slot + root], f.component_size(root),
+                [&](std::uint32_t place) { return f.root(place) == root; });
 }
 
 __global__ void __launch_bounds__(fusion_threads) check_clusters(FusionArguments a) {
   pdl_wait();
   const FusionStage f(a, blockIdx.y);
-  const std::uint32_t number = blockIdx.x * fusion_warps + threadIdx.x / warp_size;
-  // One that has had no second member is the founder's box.
-  if (number >= f.size() || a.arrays.clusters.members[f.stage.slot + number] < 2)
+  const std::uint32_t slot = blockIdx.x * fusion_warps + threadIdx.x / warp_size;
+  if (slot >= f.size())
     return;
-  const float4 hull = a.arrays.clusters.hull[f.stage.slot + number];
-  const std::int32_t label = a.arrays.clusters.label[f.stage.slot + number];
-  const std::uint32_t root = f.root(a.arrays.clusters.founder[f.stage.slot + number]);
-  const Walk walk(f.stage, hull);
-  for (std::uint32_t s = 0; s < walk.segments(); ++s) {
-    const Segment segment = walk.at(s);
-    const std::uint32_t end = segment.first + segment.count;
-    for (std::uint32_t place = segment.first + threadIdx.x % warp_size; place < end; place += warp_size)
-      if (f.root(place) != root && f.meet(hull, f.box(place)) && f.stage.label(f.key(place)) == label)
-        f.fuse_in_turn();
+  bool any = false;
+  std::uint32_t component = 0;
+  check(
+      f, slot, [&](std::uint32_t place) { return f.root(place); },
+      [&](std::uint32_t own, std::uint32_t place) {
+        unite_two(f.joined(), own, f.root(place));
+        component = own;
+        any = true;
+      });
+  const unsigned lanes_with_any = __ballot_sync(all_lanes, any);
+  if (any && __ffs(static_cast<int>(lanes_with_any)) - 1 == static_cast<int>(threadIdx.x % warp_size))
+    a.arrays.conflict[f.stage.slot + atomicAdd(&f.counters().conflicts, 1u)] = component;
+}
+
+__global__ void __launch_bounds__(block) fuse_again(FusionArguments a) {
+  __shared__ BlockMemory memory;
+  pdl_wait();
+  const FusionStage f(a, blockIdx.y);
+  const std::uint32_t conflicts = f.counters().conflicts;
+  const std::uint32_t* const conflict = a.arrays.conflict + f.stage.slot;
+  for (std::uint32_t k = blockIdx.x; k < conflicts; k += gridDim.x) {
+    const std::uint32_t joined = find_root(f.joined(), conflict[k]);
+    bool earlier = false;
+    for (std::uint32_t e = threadIdx.x; e < k; e += block)
+      earlier |= find_root(f.joined(), conflict[e]) == joined;
+    if (__syncthreads_or(earlier))
+      continue;
+    const std::uint32_t count = count_joined(f, memory, joined);
+    const std::uint32_t first = take_slots(f, memory, count);
+    fuse_by_block(f, memory, first, count, [&](std::uint32_t place) { return f.joined_root(place) == joined; });
   }
+}
+
+__global__ void __launch_bounds__(fusion_threads) check_again(FusionArguments a) {
+  pdl_wait();
+  const FusionStage f(a, blockIdx.y);
+  const std::uint32_t number = blockIdx.x * fusion_warps + threadIdx.x / warp_size;
+  if (number >= f.counters().again)
+    return;
+  check(
+      f, a.staged.frames.capacity + number, [&](std::uint32_t place) { return f.joined_root(place); },
+      [&](std::uint32_t, std::uint32_t) { store_relaxed(&f.counters().whole, 1); });
 }
 
 __global__ void __launch_bounds__(block) fuse_whole(FusionArguments a) {
   __shared__ BlockMemory memory;
   pdl_wait();
   const FusionStage f(a, blockIdx.y);
-  if (f.is_in_turn())
-    fuse_frame(f, memory, 0, f.size(), [](std::uint32_t) { return true; });
+  if (a.all_meet || f.counters().whole)
+    fuse_by_block(f, memory, 0, f.size(), [](std::uint32_t) { return true; });
 }
 
 }  // namespace crowd::ruled

@@ -12,19 +12,32 @@ namespace crowd::ruled {
 
 namespace {
 
+ClusterArrays take_clusters(Carver& carver, std::size_t slots) {
+  ClusterArrays clusters;
+  clusters.fused = carver.take<float4>(slots);
+  clusters.hull = carver.take<float4>(slots);
+  clusters.sums = carver.take<double>(4 * slots);
+  clusters.weights = carver.take<double>(slots);
+  clusters.scores = carver.take<double>(slots);
+  clusters.members = carver.take<std::uint32_t>(slots);
+  clusters.founder = carver.take<std::uint32_t>(slots);
+  clusters.label = carver.take<std::int32_t>(slots);
+  return clusters;
+}
+
 FusionArrays take_fusion_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
   FusionArrays arrays;
-  arrays.clusters = {carver.take<float4>(total),        carver.take<float4>(total),
-                     carver.take<double>(4 * total),    carver.take<double>(total),
-                     carver.take<double>(total),        carver.take<std::uint32_t>(total),
-                     carver.take<std::uint32_t>(total), carver.take<std::int32_t>(total)};
+  arrays.counters = carver.take<FusionCounters>(frames);
+  arrays.clusters = take_clusters(carver, 2 * total);
   arrays.parent = carver.take<std::uint32_t>(total);
+  arrays.joined = carver.take<std::uint32_t>(total);
   arrays.size = carver.take<std::uint32_t>(total);
   arrays.begin = carver.take<std::uint32_t>(total);
   arrays.number = carver.take<std::uint32_t>(total);
   arrays.member = carver.take<std::uint32_t>(total);
   arrays.large = carver.take<std::uint32_t>(total);
+  arrays.conflict = carver.take<std::uint32_t>(total);
   arrays.cluster = carver.take<std::uint32_t>(total);
   return arrays;
 }
@@ -82,6 +95,8 @@ void launch_fusion(Call& call, std::byte* workspace) {
   if (capacity > tuning::fusion_list)
     run(fuse_large, capacity / (tuning::fusion_list + 1), tuning::frame_block);
   run(check_clusters, a_warp_each, fusion_threads);
+  run(fuse_again, std::min(a_warp_each, tuning::fusion_again), tuning::frame_block);
+  run(check_again, a_warp_each, fusion_threads);
   run(fuse_whole, 1, tuning::frame_block);
   run(write_fused, 1, tuning::frame_block);
 }

@@ -5,17 +5,19 @@
 // take the frame apart into components of boxes that meet, and fuse each by itself. What they share is here. Compiled
 // with CROWD_RULED.
 //
-// A fused box may meet candidates of other components. These are looked for afterwards, and a frame that has such is
-// fused again as a whole (PROOFS.md, section 10).
+// A fused box may meet candidates of other components. These are looked for afterwards, and such components are fused
+// again as one (PROOFS.md, section 10).
 #pragma once
 
 #include "core/fusion.hpp"
 #include "core/merges.hpp"
+#include "kernels/fusion/forest.cuh"
 #include "kernels/staged/window.cuh"
 
 namespace crowd::ruled {
 
-/// Clusters, by slot: those of a component from where its list begins. Words of memory of their own for each.
+/// Clusters, by slot. A frame has two slots a candidate: those of a component begin where its list does, those of
+/// components that are fused as one are in the second half. [2 * frames * capacity]
 struct ClusterArrays {
   float4* fused;           ///< the box as it is
   float4* hull;            ///< around the fused boxes that there were
@@ -27,16 +29,27 @@ struct ClusterArrays {
   std::int32_t* label;
 };
 
+struct FusionCounters {
+  std::uint32_t listed;     ///< entries of `member`
+  std::uint32_t large;      ///< entries of that
+  std::uint32_t conflicts;  ///< entries of `conflict`
+  std::uint32_t again;      ///< slots of the second half in use
+  std::uint32_t whole;      ///< 1: the frame is fused as one
+};
+
 /// Arrays of frames * capacity entries beside those of the staged path.
 struct FusionArrays {
+  FusionCounters* counters;  ///< [frames]
   ClusterArrays clusters;
-  std::uint32_t* parent;   ///< by place: a place of the same component, not larger; the component's root is its own
-  std::uint32_t* size;     ///< by root: candidates of the component
-  std::uint32_t* begin;    ///< by root: where its list begins
-  std::uint32_t* number;   ///< by rank: the candidate's number in its component, in no order
-  std::uint32_t* member;   ///< lists of components: ranks, in no order
-  std::uint32_t* large;    ///< roots of components that are fused by whole blocks
-  std::uint32_t* cluster;  ///< by place: slot of the candidate's cluster
+  std::uint32_t* parent;    ///< forest of places: components of boxes that meet
+  std::uint32_t* joined;    ///< forest of their roots: components that are fused as one
+  std::uint32_t* size;      ///< by root: candidates of the component
+  std::uint32_t* begin;     ///< by root: where its list begins
+  std::uint32_t* number;    ///< by rank: the candidate's number in its component, in no order
+  std::uint32_t* member;    ///< lists of components: ranks, in no order
+  std::uint32_t* large;     ///< roots of components that are fused by whole blocks
+  std::uint32_t* conflict;  ///< roots of components with clusters that met others
+  std::uint32_t* cluster;   ///< by place: slot of the candidate's cluster
 };
 
 struct FusionArguments {
@@ -74,12 +87,26 @@ struct FusionStage {
   __device__ const float4& box(std::uint32_t place) const {
     return stage.a.arrays.box[stage.slot + place];
   }
+  __device__ FusionCounters& counters() const {
+    return a.arrays.counters[stage.frame];
+  }
   __device__ std::uint32_t* parents() const {
     return a.arrays.parent + stage.slot;
   }
-  /// Once components are known.
+  __device__ std::uint32_t* joined() const {
+    return a.arrays.joined + stage.slot;
+  }
+  /// Once components are counted.
   __device__ std::uint32_t root(std::uint32_t place) const {
     return parents()[place];
+  }
+  /// Once all are joined.
+  __device__ std::uint32_t joined_root(std::uint32_t place) const {
+    return find_root(joined(), root(place));
+  }
+  /// First entry of the frame in ClusterArrays.
+  __device__ std::size_t first_slot() const {
+    return 2 * stage.slot;
   }
   __device__ std::uint32_t component_size(std::uint32_t root) const {
     return a.arrays.size[stage.slot + root];
@@ -92,12 +119,6 @@ struct FusionStage {
     const float w = fminf(one.z, other.z) - fmaxf(one.x, other.x) + offset;
     const float h = fminf(one.w, other.w) - fmaxf(one.y, other.y) + offset;
     return static_cast<int>(w > 0) & static_cast<int>(h > 0);
-  }
-  __device__ bool is_in_turn() const {
-    return load_relaxed(&stage.counters().in_turn);
-  }
-  __device__ void fuse_in_turn() const {
-    store_relaxed(&stage.counters().in_turn, 1);
   }
 };
 
@@ -131,7 +152,7 @@ struct Fusing {
 /// Clusters that candidates are given to in rank order, from a slot of the frame on.
 class Clusters {
  public:
-  __device__ Clusters(const FusionStage& f, std::uint32_t first) : f_(f), first_(first), at_(f.stage.slot + first) {}
+  __device__ Clusters(const FusionStage& f, std::uint32_t first) : f_(f), first_(first), at_(f.first_slot() + first) {}
 
   __device__ std::uint32_t count() const {
     return count_;
@@ -245,9 +266,13 @@ __global__ void list_components(FusionArguments a);
 __global__ void fuse(FusionArguments a);
 /// Fuses larger ones, a block each.
 __global__ void fuse_large(FusionArguments a);
-/// Looks for fused boxes that met candidates of other components. A warp takes a cluster.
+/// Joins components with those whose candidates their fused boxes met. A warp takes a cluster.
 __global__ void check_clusters(FusionArguments a);
-/// Fuses frames that have such anew, candidate after candidate. A block a frame.
+/// Fuses joined components again. A block takes one or more.
+__global__ void fuse_again(FusionArguments a);
+/// Whether these met others once more. A warp takes a cluster.
+__global__ void check_again(FusionArguments a);
+/// Fuses frames in which that is so, or all boxes overlap, as one. A block a frame.
 __global__ void fuse_whole(FusionArguments a);
 /// All outputs. A block a frame.
 __global__ void write_fused(FusionArguments a);

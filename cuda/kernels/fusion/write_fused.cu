@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(block) write_fused(FusionArguments a) {
   for (std::uint32_t base = 0; base < size; base += block) {
     const std::uint32_t rank = base + threadIdx.x;
     const std::uint32_t place = f.place_of(min(rank, size - 1));
-    const std::size_t cluster = f.stage.slot + f.cluster(place);
+    const std::size_t cluster = f.first_slot() + f.cluster(place);
     const std::uint32_t founder = a.arrays.clusters.founder[cluster];
     const bool survives = rank < size && founder == place;
     if (rank < size && a.staged.out.representatives)

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Sets that threads unite while others do: a forest, in which each names one of its set that is not larger.
+#pragma once
+
+#include "kernels/memory.cuh"
+
+namespace crowd::ruled {
+
+/// The root of an entry's set as it is now. Shortens the way to it: what has a parent never becomes a root again, so
+/// any of its ancestors will do for a parent.
+__device__ inline std::uint32_t find_root(std::uint32_t* parents, std::uint32_t of) {
+  std::uint32_t parent = load_relaxed(parents + of);
+  while (parent != of) {
+    const std::uint32_t above = load_relaxed(parents + parent);
+    if (above != parent)
+      store_relaxed(parents + of, above);
+    of = parent;
+    parent = above;
+  }
+  return of;
+}
+
+__device__ inline void unite_two(std::uint32_t* parents, std::uint32_t one, std::uint32_t other) {
+  for (;;) {
+    one = find_root(parents, one);
+    other = find_root(parents, other);
+    if (one == other)
+      return;
+    const std::uint32_t larger = max(one, other);
+    const std::uint32_t smaller = min(one, other);
+    if (atomicCAS(parents + larger, larger, smaller) == larger)
+      return;
+  }
+}
+
+}  // namespace crowd::ruled
