@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Weighted box fusion. Each candidate is compared with all clusters there are by then.
+// Weighted box fusion. Each candidate is compared with the clusters near it that there are by then.
 
 #include <algorithm>
 
@@ -9,6 +9,8 @@
 #include "core/merges.hpp"
 #include "core/methods.hpp"
 #include "cpu/arrange.hpp"
+#include "cpu/cluster_grid.hpp"
+#include "cpu/clusters.hpp"
 
 namespace crowd {
 
@@ -18,13 +20,16 @@ namespace {
 
 class Fusion {
  public:
-  explicit Fusion(const Job& job)
+  /// `heads`: memory of an entry for each candidate, or one.
+  Fusion(const Job& job, Indices order, std::uint32_t* heads)
       : job_(job),
         fused_(reinterpret_cast<Fused*>(job.scratch.space.leaves)),
         sums_(static_cast<BoxSum*>(job.own_workspace)),
         weights_(reinterpret_cast<double*>(job.scratch.keys)),
         scores_(reinterpret_cast<double*>(job.scratch.spare)),
-        members_(job.scratch.of) {
+        members_(job.scratch.of),
+        all_meet_(job.rule.pair_test.overlap.or_equal && job.rule.pair_test.overlap.threshold == 0),
+        grid_(grid_of(job, order, heads)) {
     static_assert(sizeof(Fused) * width <= sizeof(Leaf) && alignof(Fused) <= alignof(Leaf));
     static_assert(sizeof(BoxSum) == Wbf::own_bytes);
   }
@@ -60,7 +65,23 @@ class Fusion {
   struct Fused {
     CrowdNmsBox box;
     std::int32_t label;
+    std::uint32_t next;  ///< in the grid
   };
+
+  static ClusterGrid grid_of(const Job& job, Indices order, std::uint32_t* heads) {
+    double width = 0, height = 0;
+    for (const std::uint32_t i : order) {
+      width += double{job.frame.boxes[i].x2} - job.frame.boxes[i].x1;
+      height += double{job.frame.boxes[i].y2} - job.frame.boxes[i].y1;
+    }
+    const auto count = static_cast<double>(order.size());
+    return {heads, std::max(static_cast<std::uint32_t>(order.size()), 1u), width / count, height / count,
+            job.rule.pair_test.overlap};
+  }
+
+  auto links() const {
+    return [this](std::uint32_t cluster) -> std::uint32_t& { return fused_[cluster].next; };
+  }
 
   std::int32_t label_of(std::uint32_t i) const {
     return job_.frame.classes ? job_.frame.classes[i] : 0;
@@ -77,20 +98,24 @@ class Fusion {
     const std::int32_t label = label_of(i);
     float largest = -1;
     std::uint32_t closest = count_;
-    for (std::uint32_t cluster = 0; cluster < count_; ++cluster) {
+    const auto look = [&](std::uint32_t cluster) {
       if (fused_[cluster].label != label)
-        continue;
+        return;
       const float ratio = job_.rule.pair_test.ratio(fused_[cluster].box, box);
-      if (ratio > largest) {
+      if (ratio > largest || (ratio == largest && cluster < closest)) {
         largest = ratio;
         closest = cluster;
       }
-    }
+    };
+    if (all_meet_ || !grid_.near(box, count_, links(), look))
+      for (std::uint32_t cluster = 0; cluster < count_; ++cluster)
+        look(cluster);
     return closest;
   }
 
   void found(std::uint32_t i) {
-    fused_[count_] = {job_.frame.boxes[i], label_of(i)};
+    fused_[count_] = {job_.frame.boxes[i], label_of(i), ClusterGrid::none};
+    grid_.put(count_, job_.frame.boxes[i], links());
     sums_[count_] = {};
     weights_[count_] = 0;
     scores_[count_] = 0;
@@ -109,8 +134,11 @@ class Fusion {
   }
 
   void fuse(std::uint32_t cluster) {
-    if (can_divide(weights_[cluster]))
-      fused_[cluster].box = sums_[cluster].over(weights_[cluster]);
+    if (!can_divide(weights_[cluster]))
+      return;
+    const CrowdNmsBox moved = sums_[cluster].over(weights_[cluster]);
+    grid_.move(cluster, fused_[cluster].box, moved, links());
+    fused_[cluster].box = moved;
   }
 
   const Job& job_;
@@ -119,17 +147,34 @@ class Fusion {
   double* const weights_;
   double* const scores_;
   std::uint32_t* const members_;
+  const bool all_meet_;  ///< boxes that are apart overlap, too
+  ClusterGrid grid_;
   std::uint32_t count_ = 0;
 };
+
+/// The candidates in rank order, and memory for as many words.
+struct Ordered {
+  Indices order;
+  std::uint32_t* spare;
+};
+
+Ordered in_rank_order(const Task& task, const Scratch& scratch) {
+  if (!task.by_rank)
+    return {{task.index, task.count}, scratch.by_rank};
+  for (std::uint32_t r = 0; r < task.count; ++r)
+    scratch.by_rank[r] = task.index[task.by_rank[r]];
+  return {{scratch.by_rank, task.count}, scratch.index};
+}
 
 }  // namespace
 
 Outcome Wbf::on_cpu(const Job& job) {
   Outcome outcome;
   const Task task = arrange(job, job.representatives, Order::place, outcome);
-  Fusion fusion(job);
-  for (std::uint32_t r = 0; r < task.count; ++r)
-    fusion.take(task.index[task.by_rank ? task.by_rank[r] : r]);
+  const Ordered ordered = in_rank_order(task, job.scratch);
+  Fusion fusion(job, ordered.order, ordered.spare);
+  for (const std::uint32_t i : ordered.order)
+    fusion.take(i);
   outcome.survivors = fusion.clusters();
   outcome.merged = true;
   for (std::uint32_t cluster = 0; cluster < std::min(outcome.survivors, job.out.room); ++cluster) {
