@@ -20,6 +20,7 @@ LAYERS = {
     "cuda/kernels/staged": ["cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels/paper": ["cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels/soft": ["cuda/kernels/staged", "cuda/kernels", "cuda/core", "cuda/include"],
+    "cuda/kernels/fusion": ["cuda/kernels/staged", "cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels/merge": ["cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels": ["cuda/core", "cuda/include"],
     "cuda/api": ["cuda/cpu", "cuda/kernels", "cuda/core", "cuda/include"],

@@ -82,8 +82,7 @@
  *
  * A region or an object that was a candidate moves to the new box and has the new confidence, which stays at most 1
  * where it was; in `mode=annotate` that of the survivor does. An object of a locked #GstAnalyticsRelationMeta stays.
- * crowd/nms.h says to the bit what is computed. Methods `nmw` and `wbf` run on the CPU alone: candidates in CUDA memory
- * are copied to the host for them, and `backend=cuda` is an error.
+ * crowd/nms.h says to the bit what is computed.
  *
  * ## Classes
  *

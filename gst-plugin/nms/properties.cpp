@@ -28,7 +28,7 @@ void add_rule_properties(Table& table, const NmsSettings& defaults) {
           "Which candidates are suppressed. map-reduce keeps a subset of greedy's survivors; paper ignores metric, "
           "comparator, pixel-offset, class-agnostic and score-threshold. The soft and matrix methods lower scores "
           "instead: survivors are those left with score-threshold or more, and have the new scores. nmw and wbf merge "
-          "boxes, on the CPU alone",
+          "boxes",
           method_type(), params.method, controllable),
       [](auto& s) -> auto& { return s.params.method; });
   table.add(

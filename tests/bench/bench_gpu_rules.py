@@ -26,6 +26,7 @@ from gpu import workloads  # noqa: E402
 from gpu.machine import clocks, skip  # noqa: E402
 
 METHODS = {"soft-linear": 3, "soft-gaussian": 4, "matrix-linear": 5, "matrix-gaussian": 6}
+FUSIONS = {"nmw": 7, "wbf": 8}
 ADAPTIVE, SET, VISIBLE, FEATURE = range(1, 5)
 DIOU = 4
 MEAN, WEIGHTED, UNION, VOTE = range(1, 5)
@@ -47,6 +48,8 @@ def rows():
         yield name, dict(method=method, score_threshold=FLOOR, outputs=True)
     for name, merge in (("mean", MEAN), ("weighted", WEIGHTED), ("union", UNION), ("vote", VOTE)):
         yield f"greedy, merge {name}", dict(merge=merge, outputs=True)
+    for name, method in FUSIONS.items():
+        yield name, dict(method=method, overlap_threshold=.55, outputs=True)
     yield "greedy, merge weighted, min-members 2", dict(merge=WEIGHTED, min_members=2, outputs=True)
 
 

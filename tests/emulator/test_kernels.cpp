@@ -346,6 +346,10 @@ TEST_P(Emulated, gives_one_answer_in_any_floating_point_mode) {
 }
 #endif
 
+TEST(EmulatedWbf, agrees_where_fused_boxes_meet_other_components) {
+  for_each_case_of_corners([](const Case& it) { expect_as_oracle(run_emulated, it); });
+}
+
 // A matrix of D_max x D_max threads a frame: small ones only.
 TEST(EmulatedPaper, agrees_on_small_frames) {
   constexpr std::uint32_t sizes[] = {0, 1, 2, 9, 33, 65};
@@ -382,6 +386,11 @@ TEST(Emulated, refuses_more_candidates_than_a_method_takes) {
   EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 1, most + 1), 0u);
   EXPECT_STREQ(crowd_nms_last_error(),
                "a capacity of 65537 is more than the CUDA backend takes in method soft-linear (65536): lower it");
+  for (const CrowdNmsMethod method : {CROWD_NMS_NMW, CROWD_NMS_WBF}) {
+    params.method = method;
+    EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 1, most + 1), 0u);
+    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, most) - 1, std::size_t{288} * most);
+  }
 }
 
 // Sessions keep the workspace of the largest call.

@@ -147,6 +147,11 @@ TEST_P(CudaAgainstOracle, agrees_on_every_way_of_merging) {
   }
 }
 
+TEST(CudaWbf, agrees_where_fused_boxes_meet_other_components) {
+  for (const Mode& mode : modes)
+    for_each_case_of_corners([&](const Case& it) { expect_as_oracle(mode.run, it); });
+}
+
 template <typename T>
 void fetch(const DeviceBytes& from, std::vector<T>& to) {
   from.download(to.data(), to.size() * sizeof(T));

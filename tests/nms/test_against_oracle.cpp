@@ -91,6 +91,10 @@ TEST_P(CpuAgainstOracle, agrees_on_ragged_batches) {
   expect_as_oracle(run_cpu, merging(sorted_crowds(GetParam())));
 }
 
+TEST(CpuWbf, agrees_where_fused_boxes_reach_over_corners) {
+  for_each_case_of_corners([](const Case& it) { expect_as_oracle(run_cpu, it); });
+}
+
 INSTANTIATE_TEST_SUITE_P(Method, CpuAgainstOracle, testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CPU)),
                          [](const auto& info) { return test_name(info.param); });
 

@@ -126,6 +126,34 @@ void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Ca
   }
 }
 
+void for_each_case_of_corners(const std::function<void(const Case&)>& body) {
+  // The first two fuse to 3, 3, 23, 23, all three to 8.8, 3.1, 23.7, 17.1.
+  constexpr CrowdNmsBox one{0, 0, 20, 20}, other{6, 6, 26, 26}, corner{20.5F, 3.2F, 25, 5.2F},
+      next{23.1F, 5.3F, 23.6F, 5.9F};
+  for (const std::uint32_t copies : {1u, 20u, 300u, 600u}) {
+    for (const bool further : {false, true}) {
+      Boxes set;
+      const auto add = [&](const CrowdNmsBox& box, std::uint32_t times) {
+        for (std::uint32_t k = 0; k < times; ++k)
+          set.add(box, 0.5F);
+      };
+      set.add({100, 0, 120, 20}, 0.75F);
+      add(one, copies);
+      add(other, copies);
+      add(corner, copies);
+      if (further)
+        add(next, 1);
+      set.add({110, 10, 130, 30}, 0.25F);
+      CrowdNmsParams params = default_params();
+      params.method = CROWD_NMS_WBF;
+      params.metric = CROWD_NMS_IOS;
+      params.overlap_threshold = 0.3;
+      const std::uint32_t n = set.size();
+      body({"corners " + std::to_string(n), params, Batch::of(set), {n, true, true, true, true}});
+    }
+  }
+}
+
 Case merging(Case it) {
   std::uint64_t seed = 0xcbf29ce484222325;
   for (const char letter : it.name)

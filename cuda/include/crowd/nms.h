@@ -468,8 +468,8 @@ CROWD_NMS_API const char *crowd_nms_last_error(void);
 /**
  * Bytes of scratch memory for a call with these arguments; pure arithmetic, never touches a device. 0 for arguments
  * that are illegal or unsupported. At most 64 bytes a candidate plus a constant (frames add a constant each); wbf at
- * most 96; on CUDA merging adds at most 20, soft-NMS at most 2048, in calls of 262144 candidates or more 512, and
- * paper the D_max x D_max matrix. The workspace needs no initialisation and keeps nothing between calls.
+ * most 96, on CUDA 288; there merging and nmw add at most 20, soft-NMS at most 2048, in calls of 262144 candidates or
+ * more 512, and paper the D_max x D_max matrix. The workspace needs no initialisation and keeps nothing between calls.
  */
 CROWD_NMS_API size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
 CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
@@ -481,8 +481,8 @@ CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params
  * Other metrics, and an IoU near 0 or 1, do not bound what a box can overlap, and cost up to all pairs, 8 in some 3 ns.
  * A rule that spares candidates that overlap has to be asked for each such pair, which may be all pairs: 10 ns each, and
  * a feature's values. Soft methods ask all pairs that overlap, matrix ones twice: up to 50 ns each. Merging adds O(n);
- * vote and nmw look at all candidates that meet a survivor once more, one in some 3 ns; wbf looks at all clusters for
- * each candidate, one in as much.
+ * vote and nmw look at all candidates that meet a survivor once more, one in some 3 ns; wbf looks at the clusters near
+ * each candidate, which one box as large as the frame makes all of them where ratios bound no distance, one in as much.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cpu(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
                                            const CrowdNmsSurvivors *survivors, void *workspace,
@@ -499,12 +499,15 @@ struct CUstream_st;
  * workspace: device memory, 256-byte aligned; boxes, also visible ones: 16-byte aligned. Outputs may be mapped pinned host memory.
  * Where the GPU can (Hopper and up), kernels start while their predecessor in the stream ends, and wait for it. A kernel
  * of yours that is launched to start early as well must wait for its own predecessor (griddepcontrol.wait).
- * At most 65535 frames, and a capacity of at most 1048576, of soft methods and merge vote 65536: CROWD_NMS_UNSUPPORTED
- * beyond. Methods nmw and wbf are not available.
+ * At most 65535 frames, and a capacity of at most 1048576, of soft methods, nmw, wbf and merge vote 65536:
+ * CROWD_NMS_UNSUPPORTED beyond.
  * Soft-NMS costs O(n^2) where each survivor waits for the one before; matrix ones all pairs that overlap, and each the
  * square of the survivors' number / 32 to rank them.
  * Merging adds a kernel, one more for min_members, and three above a capacity of 4096. Members cost O(n) but for those of
- * survivors of more than 512; vote compares each survivor with all candidates of its frame.
+ * survivors of more than 512; vote compares each survivor with all candidates of its frame, nmw each suppressed
+ * candidate with all survivors that rank better. wbf takes candidates that are linked by boxes that meet one after
+ * another, and other such components beside them: O(n) steps where all boxes are linked, each as long as comparing a
+ * candidate with the component's clusters, of which a block takes 1024 at a time.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
                                             const CrowdNmsSurvivors *survivors, void *workspace,
