@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(fusion_threads) count_components(FusionArgumen
     return;
   const bool here = rank < f.size();
   const std::uint32_t place = f.place_of(here ? rank : 0);
-  const std::uint32_t root = find_root(f.parents(), place);
+  const std::uint32_t root = see_root(f.parents(), place);
   if (here)
     store_relaxed(f.parents() + place, root);
   const std::uint32_t number = add_one(a.arrays.size + f.stage.slot, root, here);

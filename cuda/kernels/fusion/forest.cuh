@@ -22,6 +22,13 @@ __device__ inline std::uint32_t find_root(std::uint32_t* parents, std::uint32_t 
   return of;
 }
 
+/// The same without shortening, for threads that name roots meanwhile: those must not be replaced by other ancestors.
+__device__ inline std::uint32_t see_root(const std::uint32_t* parents, std::uint32_t of) {
+  for (std::uint32_t parent = load_relaxed(parents + of); parent != of; parent = load_relaxed(parents + of))
+    of = parent;
+  return of;
+}
+
 __device__ inline void unite_two(std::uint32_t* parents, std::uint32_t one, std::uint32_t other) {
   for (;;) {
     one = find_root(parents, one);
