@@ -6,88 +6,26 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <limits>
-#include <memory>
 #include <numeric>
 #include <random>
-#include <tuple>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
-#include "cases.hpp"
 #include "core/derived_metrics.hpp"
-#include "emulator.hpp"
+#include "emulated.hpp"
 #include "exact_ratios.hpp"
-#include "gathering.hpp"
 #include "rule_cases.hpp"
 
 namespace crowd::test {
 namespace {
 
-Result run_emulated(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
-  alignas(16) static constexpr CrowdNmsBox no_box{};
-  Result result = Result::sized(batch, wanted);
-  CrowdNmsCandidates candidates = batch.candidates();
-  if (batch.all.boxes.empty())
-    candidates.boxes = &no_box;
-  const CrowdNmsSurvivors outputs = result.outputs(wanted);
-  // Its own memory, so that the address sanitizer sees a step beside it.
-  const std::size_t bytes = crowd_nms_cuda_workspace_bytes(&params, batch.frames, batch.capacity);
-  const std::size_t rounded = (bytes + 255) / 256 * 256;
-  const std::unique_ptr<void, void (*)(void*)> workspace(std::aligned_alloc(256, rounded ? rounded : 256), std::free);
-  std::memset(workspace.get(), 0xA5, bytes);
-  result.status = crowd_nms_cuda(&params, &candidates, &outputs, workspace.get(), bytes, nullptr);
-  return result;
-}
-
-/// These wait for each other more often, and take the emulator longer.
-bool is_soft(CrowdNmsMethod method) {
-  return crowd_nms_method_info(method)->changes_scores;
-}
-
 /// Candidates: more than a warp goes through (tuning::staged_refill); of soft methods, more than lists have room for.
 std::uint32_t crowd_in_one_spot(CrowdNmsMethod method) {
   return is_soft(method) ? 1500 : 4500;
 }
-
-using MethodOnDevice = std::tuple<CrowdNmsMethod, int>;
-
-/// Each with and without clusters; the soft ones, which know none, once.
-std::vector<MethodOnDevice> methods_on_devices() {
-  std::vector<MethodOnDevice> all;
-  for (const CrowdNmsMethod method : quick_methods_of(CROWD_NMS_BACKEND_CUDA)) {
-    all.emplace_back(method, 9);
-    if (!is_soft(method))
-      all.emplace_back(method, 7);
-  }
-  return all;
-}
-
-/// The compute capability that the emulated device has.
-class Emulated : public testing::TestWithParam<MethodOnDevice> {
- protected:
-  void SetUp() override {
-    use(4);
-    emulator::seed(1);
-  }
-  static void use(int processors) {
-    emulator::set_device({std::get<1>(GetParam()), processors});
-  }
-  static CrowdNmsMethod method() {
-    return std::get<0>(GetParam());
-  }
-  void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
-    std::size_t ran = 0;
-    for_each_case(sizes, method(), per_size, [&](const Case& it) {
-      expect_as_oracle(run_emulated, it);
-      ++ran;
-    });
-    EXPECT_GT(ran, 0u);
-  }
-};
 
 TEST_P(Emulated, agrees_on_small_frames) {
   constexpr std::uint32_t sizes[] = {0, 1, 2, 9, 33, 65};
@@ -238,76 +176,6 @@ TEST_P(Emulated, agrees_on_ragged_batches) {
   expect_as_oracle(run_emulated, sorted_crowds(method()));
 }
 
-TEST_P(Emulated, agrees_when_merging) {
-  const auto agrees = [](const Case& it) { expect_as_oracle(run_emulated, merging(it)); };
-  constexpr std::uint32_t small[] = {0, 1, 9, 33, 65};
-  for_each_case(small, method(), 3, agrees);
-  constexpr std::uint32_t medium[] = {257, 385};
-  for_each_case(medium, method(), 1, agrees);
-  for_each_ruled_case(medium, method(), 2, agrees);
-  for_each_batch(method(), agrees);
-  for_each_ruled_batch(method(), agrees);
-}
-
-/// A frame with each way of merging.
-void expect_merges(const Batch& batch, CrowdNmsMethod method, std::uint32_t room, bool others = true) {
-  for (const CrowdNmsMerge merge : all_merges()) {
-    Case it{"merging", default_params(), batch, {room, others, others, true, true}};
-    it.params.method = method;
-    it.params.merge = merge;
-    it.params.cluster_score = static_cast<CrowdNmsClusterScore>(merge % (CROWD_NMS_CLUSTER_SCORE_SUM + 1));
-    for (const std::uint32_t least : {0u, 3u}) {
-      it.params.min_members = least;
-      expect_as_oracle(run_emulated, it);
-    }
-  }
-}
-
-// More members than a warp has room for, with the direct path and with lists of members.
-TEST_P(Emulated, agrees_when_merging_large_frames) {
-  use(132);
-  for (const std::uint32_t n : {1300u, 4500u}) {
-    const Batch one_spot = Batch::of(crowd(n, 2, 100, 100, 5));
-    expect_merges(one_spot, method(), n);
-    expect_merges(Batch::of(distribution("clustered").make(n, 3)), method(), n / 9, false);
-  }
-}
-
-// Sums that come out otherwise in another order: of members found in the frame, listed, and more than a list holds.
-TEST_P(Emulated, adds_up_members_in_the_order_of_their_indices) {
-  constexpr float scores[] = {1e30F, -1e30F, 1e30F, -1e30F, 0.5F, 3, 7};
-  use(132);
-  for (const std::uint32_t n : {200u, 1500u, 4200u}) {
-    for (const std::uint32_t objects : {2u, 20u, n / 10}) {
-      Dice dice(n + objects);
-      Boxes set;
-      for (std::uint32_t i = 0; i < n; ++i) {
-        const float x = 10.0F * static_cast<float>(dice.below(objects));
-        set.add({x, 0, x + 9, 9}, dice.pick<float>(scores));
-      }
-      Case it{"sums", default_params(), Batch::of(set), {n, true, true, true, true}};
-      it.params.method = method();
-      it.params.cluster_score = CROWD_NMS_CLUSTER_SCORE_SUM;
-      expect_as_oracle(run_emulated, it);
-    }
-  }
-}
-
-// The frames of a batch have lists of their own.
-TEST_P(Emulated, agrees_when_merging_batches_of_large_frames) {
-  Batch batch;
-  for (const std::uint32_t n : {700u, 0u, 1200u}) {
-    batch.offsets.push_back(batch.all.size());
-    batch.counts.push_back(n);
-    const Boxes frame = distribution("clustered").make(n, n);
-    for (std::uint32_t i = 0; i < n; ++i)
-      batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
-  }
-  batch.frames = 3;
-  batch.capacity = 4097;
-  expect_merges(batch, method(), 600);
-}
-
 TEST_P(Emulated, gives_one_answer_in_any_order_of_threads) {
   CrowdNmsParams params = default_params();
   params.method = method();
@@ -360,102 +228,7 @@ TEST(EmulatedPaper, agrees_at_exact_ratios) {
   for_each_exact_ratio(CROWD_NMS_PAPER, [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
-TEST(Emulated, lacks_the_methods_that_its_table_says) {
-  for (const CrowdNmsMethod method : all_methods()) {
-    CrowdNmsParams params = default_params();
-    params.method = method;
-    const Batch batch = Batch::of(distribution("dense").make(100, 1));
-    const bool has_it = crowd_nms_method_info(method)->backends & 1u << CROWD_NMS_BACKEND_CUDA;
-    EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 1, 100) > 0, has_it) << crowd_nms_last_error();
-    EXPECT_EQ(run_emulated(params, batch, {100, true, true}).status, has_it ? CROWD_NMS_OK : CROWD_NMS_UNSUPPORTED);
-  }
-}
-
-TEST(Emulated, refuses_more_candidates_than_a_method_takes) {
-  constexpr std::uint32_t most = 65536;
-  CrowdNmsParams params = default_params();
-  EXPECT_GT(crowd_nms_cuda_workspace_bytes(&params, 1, most + 1), 0u);
-  params.merge = CROWD_NMS_MERGE_VOTE;
-  EXPECT_GT(crowd_nms_cuda_workspace_bytes(&params, 1, most), 0u);
-  EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 1, most + 1), 0u);
-  EXPECT_STREQ(
-      crowd_nms_last_error(),
-      "a capacity of 65537 is more than the CUDA backend takes in method greedy with merge vote (65536): lower it");
-  params.method = CROWD_NMS_SOFT_LINEAR;
-  EXPECT_GT(crowd_nms_cuda_workspace_bytes(&params, 1, most), 0u);
-  EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 1, most + 1), 0u);
-  EXPECT_STREQ(crowd_nms_last_error(),
-               "a capacity of 65537 is more than the CUDA backend takes in method soft-linear (65536): lower it");
-  for (const CrowdNmsMethod method : {CROWD_NMS_NMW, CROWD_NMS_WBF}) {
-    params.method = method;
-    EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 1, most + 1), 0u);
-    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, most) - 1, std::size_t{288} * most);
-  }
-}
-
-// Sessions keep the workspace of the largest call.
-TEST(Emulated, needs_no_more_workspace_for_fewer_candidates) {
-  for (const CrowdNmsMethod method : quick_methods_of(CROWD_NMS_BACKEND_CUDA)) {
-    CrowdNmsParams params = default_params();
-    params.method = method;
-    std::size_t before = 0;
-    for (std::uint32_t n = 60000; n <= 65536; n += 16) {
-      const std::size_t bytes = crowd_nms_cuda_workspace_bytes(&params, 4, n);
-      EXPECT_GE(bytes, before) << method << ' ' << n;
-      before = bytes;
-    }
-    EXPECT_GE(crowd_nms_cuda_workspace_bytes(&params, 2, 32769), crowd_nms_cuda_workspace_bytes(&params, 1, 65536))
-        << method;
-  }
-}
-
-TEST(gather, hands_out_survivors_as_boxes) {
-  expect_gathers([](const Case& it, const Result& found, Gathered& out) {
-    const CrowdNmsCandidates candidates = it.batch.candidates();
-    Result results = found;
-    const CrowdNmsSurvivors survivors = results.outputs(it.wanted);
-    const CrowdNmsGathered gathered = {
-        out.boxes.data(),      out.scores.data(),  out.classes.data(), out.members.data(), out.counts.data(),
-        out.candidates.data(), out.reports.data(), &out.totals,        &out.totals_copy,   {}};
-    for (int twice = 0; twice < 2; ++twice)
-      ASSERT_EQ(crowd_nms_cuda_gather(&candidates, &survivors, &gathered, nullptr), CROWD_NMS_OK)
-          << crowd_nms_last_error();
-  });
-}
-
-TEST(gather, says_what_is_wrong_with_its_arguments) {
-  const Batch batch = Batch::of(distribution("chain").make(5, 1));
-  const Wanted wanted{batch.capacity, false, false, true};
-  Result results = Result::sized(batch, wanted);
-  const CrowdNmsCandidates candidates = batch.candidates();
-  CrowdNmsSurvivors survivors = results.outputs(wanted);
-  Gathered out(batch, wanted);
-  CrowdNmsGathered gathered{};
-  const auto refused = [&](const char* word) {
-    const CrowdNmsStatus status = crowd_nms_cuda_gather(&candidates, &survivors, &gathered, nullptr);
-    return status == CROWD_NMS_INVALID_ARGUMENT && std::string(crowd_nms_last_error()).find(word) != std::string::npos;
-  };
-  EXPECT_TRUE(refused("counts"));
-  gathered.boxes = out.boxes.data();
-  gathered.scores = out.scores.data();
-  gathered.counts = out.counts.data();
-  gathered.members = out.members.data();
-  EXPECT_TRUE(refused("members"));
-  gathered.members = nullptr;
-  gathered.totals_copy = &out.totals_copy;
-  EXPECT_TRUE(refused("totals"));
-  gathered.totals_copy = nullptr;
-  gathered.boxes = reinterpret_cast<CrowdNmsBox*>(reinterpret_cast<char*>(out.boxes.data()) + 4);
-  EXPECT_TRUE(refused("aligned"));
-  gathered.boxes = out.boxes.data();
-  survivors.boxes = reinterpret_cast<CrowdNmsBox*>(reinterpret_cast<char*>(results.boxes.data()) + 4);
-  EXPECT_TRUE(refused("aligned"));
-  EXPECT_EQ(crowd_nms_cuda_gather(nullptr, &survivors, &gathered, nullptr), CROWD_NMS_INVALID_ARGUMENT);
-}
-
-INSTANTIATE_TEST_SUITE_P(Method, Emulated, testing::ValuesIn(methods_on_devices()), [](const auto& info) {
-  return test_name(std::get<0>(info.param)) + "_sm" + std::to_string(std::get<1>(info.param)) + "0";
-});
+INSTANTIATE_TEST_SUITE_P(Method, Emulated, testing::ValuesIn(methods_on_devices()), name_of);
 
 }  // namespace
 }  // namespace crowd::test

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What tests of kernels in the emulator share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "cases.hpp"
+#include "emulator.hpp"
+
+namespace crowd::test {
+
+inline Result run_emulated(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  alignas(16) static constexpr CrowdNmsBox no_box{};
+  Result result = Result::sized(batch, wanted);
+  CrowdNmsCandidates candidates = batch.candidates();
+  if (batch.all.boxes.empty())
+    candidates.boxes = &no_box;
+  const CrowdNmsSurvivors outputs = result.outputs(wanted);
+  // Its own memory, so that the address sanitizer sees a step beside it.
+  const std::size_t bytes = crowd_nms_cuda_workspace_bytes(&params, batch.frames, batch.capacity);
+  const std::size_t rounded = (bytes + 255) / 256 * 256;
+  const std::unique_ptr<void, void (*)(void*)> workspace(std::aligned_alloc(256, rounded ? rounded : 256), std::free);
+  std::memset(workspace.get(), 0xA5, bytes);
+  result.status = crowd_nms_cuda(&params, &candidates, &outputs, workspace.get(), bytes, nullptr);
+  return result;
+}
+
+/// These wait for each other more often, and take the emulator longer.
+inline bool is_soft(CrowdNmsMethod method) {
+  return crowd_nms_method_info(method)->changes_scores;
+}
+
+using MethodOnDevice = std::tuple<CrowdNmsMethod, int>;
+
+/// Each with and without clusters; the soft ones, which know none, once.
+inline std::vector<MethodOnDevice> methods_on_devices() {
+  std::vector<MethodOnDevice> all;
+  for (const CrowdNmsMethod method : quick_methods_of(CROWD_NMS_BACKEND_CUDA)) {
+    all.emplace_back(method, 9);
+    if (!is_soft(method))
+      all.emplace_back(method, 7);
+  }
+  return all;
+}
+
+/// The compute capability that the emulated device has.
+class Emulated : public testing::TestWithParam<MethodOnDevice> {
+ protected:
+  void SetUp() override {
+    use(4);
+    emulator::seed(1);
+  }
+  static void use(int processors) {
+    emulator::set_device({std::get<1>(GetParam()), processors});
+  }
+  static CrowdNmsMethod method() {
+    return std::get<0>(GetParam());
+  }
+  void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
+    std::size_t ran = 0;
+    for_each_case(sizes, method(), per_size, [&](const Case& it) {
+      expect_as_oracle(run_emulated, it);
+      ++ran;
+    });
+    EXPECT_GT(ran, 0u);
+  }
+};
+
+/// Of a test's parameters.
+inline std::string name_of(const testing::TestParamInfo<MethodOnDevice>& info) {
+  return test_name(std::get<0>(info.param)) + "_sm" + std::to_string(std::get<1>(info.param)) + "0";
+}
+
+}  // namespace crowd::test
