@@ -87,11 +87,11 @@ Backends::Shape Backends::shape_of(const Config& config) const {
 }
 
 CrowdNmsStatus Backends::prepare(const Config& config) {
+  if (const CrowdNmsStatus status = library_.params_check(&config.params); status != CROWD_NMS_OK)
+    return fail(status);
   const Shape shape = shape_of(config);
   if (shape_ == shape)
     return CROWD_NMS_OK;
-  if (const CrowdNmsStatus status = library_.params_check(&config.params); status != CROWD_NMS_OK)
-    return fail(status);
   Sessions made = no_sessions(1, config.capacity);
   if (config.backend != BackendChoice::cuda) {
     if (const CrowdNmsStatus status = make(CROWD_NMS_BACKEND_CPU, config, made); status != CROWD_NMS_OK)

@@ -18,7 +18,8 @@ constexpr Name names[] = {
     {"overlap_threshold", "iou-threshold"}, {"score_threshold", "score-threshold"}, {"pixel_offset", "pixel-offset"},
     {"class_agnostic", "class-agnostic"},   {"paper_d_max", "paper-d-max"},         {"paper_k", "paper-k"},
     {"cluster_score", "cluster-score"},     {"min_members", "min-members"},         {"max_survivors", "max-detections"},
-    {"the capacity", "max-candidates"},     {"a capacity", "max-candidates"},       {"capacity", "max-candidates"},
+    {"min_overlap", "min-overlap"},         {"max_distance", "max-distance"},       {"the capacity", "max-candidates"},
+    {"a capacity", "max-candidates"},       {"capacity", "max-candidates"},
 };
 
 bool in_word(char c) {

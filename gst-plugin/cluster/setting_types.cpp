@@ -86,6 +86,11 @@ GType comparator_type() {
   return type;
 }
 
+GType rule_type() {
+  static const GType type = register_table("GstCrowdNmsRule", crowd_nms_rule_info);
+  return type;
+}
+
 GType merge_type() {
   static const GType type = register_table("GstCrowdNmsMerge", crowd_nms_merge_info);
   return type;

@@ -11,6 +11,7 @@ namespace crowd {
 GType method_type();
 GType metric_type();
 GType comparator_type();
+GType rule_type();
 GType merge_type();
 GType cluster_score_type();
 GType backend_type();

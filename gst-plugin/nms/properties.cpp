@@ -71,6 +71,28 @@ void add_rule_properties(Table& table, const NmsSettings& defaults) {
       [](auto& s) -> auto& { return s.params.sigma; });
 }
 
+void add_pair_properties(Table& table, const NmsSettings& defaults) {
+  const CrowdNmsParams& params = defaults.params;
+  table.add(
+      g_param_spec_enum("rule", "Rule",
+                        "Which pairs of candidates that overlap count, of all methods but paper and wbf. All but plain "
+                        "read an array that the candidates' GstCrowdBoxesMeta must have",
+                        rule_type(), params.rule, controllable),
+      [](auto& s) -> auto& { return s.params.rule; });
+  table.add(
+      g_param_spec_float("max-distance", "Max distance",
+                         "Of rule feature (Salscheider 2020): two candidates that overlap by more than min-overlap are "
+                         "of one object if their features are at most so far apart (L2), in the features' own unit",
+                         0, std::numeric_limits<float>::max(), params.max_distance, controllable),
+      [](auto& s) -> auto& { return s.params.max_distance; });
+  table.add(
+      g_param_spec_double("min-overlap", "Min overlap",
+                          "Of rule feature (Salscheider 2020): overlap, as a ratio from 0 to iou-threshold, up to "
+                          "which two candidates are of two objects, whatever their features",
+                          0, 1, params.min_overlap, controllable),
+      [](auto& s) -> auto& { return s.params.min_overlap; });
+}
+
 void add_class_attributes(Table& table) {
   table.add(
       g_param_spec_string(
@@ -225,6 +247,7 @@ const PropertyTable<NmsSettings>& nms_properties() {
     const NmsSettings defaults;
     Table rows;
     add_rule_properties(rows, defaults);
+    add_pair_properties(rows, defaults);
     add_class_attributes(rows);
     add_size_properties(rows);
     add_merge_properties(rows, defaults);

@@ -181,10 +181,10 @@ Names names_of_presets() {
 
 /// The properties that make a rule, as text.
 Names rule_of(GstElement* nms, const std::string& preset) {
-  Names properties = {"method",         "metric",          "iou-threshold",  "comparator", "pixel-offset",
-                      "class-agnostic", "score-threshold", "max-detections", "merge",      "cluster-score",
-                      "min-members",    "class-attrs",     "class-filter",   "min-width",  "min-height",
-                      "max-width",      "max-height"};
+  Names properties = {
+      "method",          "metric",         "iou-threshold", "comparator",    "pixel-offset", "class-agnostic",
+      "score-threshold", "max-detections", "merge",         "cluster-score", "min-members",  "class-attrs",
+      "class-filter",    "min-width",      "min-height",    "max-width",     "max-height",   "rule"};
   if (preset == "paper")
     properties.insert(properties.end(), {"paper-k", "paper-d-max"});
   Names all;
@@ -221,7 +221,7 @@ TEST(crowdnms_presets, leave_nothing_of_what_was_set_before) {
     g_object_set(used.get(), "method", 1, "metric", 1, "iou-threshold", .123, "comparator", 1, "pixel-offset", 1u,
                  "class-agnostic", TRUE, "score-threshold", 7., "max-detections", 9u, "paper-k", 16u, "paper-d-max",
                  64u, "merge", 1, "cluster-score", 1, "min-members", 2u, "class-attrs", "car,iou=0", "class-filter",
-                 "car", "min-width", 2., "min-height", 2., "max-width", 3., "max-height", 3., nullptr);
+                 "car", "min-width", 2., "min-height", 2., "max-width", 3., "max-height", 3., "rule", 1, nullptr);
     const Names before = rule_of(used.get(), "paper"), defaults = rule_of(fresh.get(), "paper");
     for (std::size_t i = 0; i < before.size(); i++)
       EXPECT_NE(before[i], defaults[i]) << "not told from one that is not set";

@@ -64,9 +64,11 @@ Values values_of(const Info* (*info)(std::uint32_t)) {
   return all;
 }
 
-TEST(crowdnms_properties, offer_every_method_and_metric_of_the_library) {
+TEST(crowdnms_properties, offer_every_row_of_the_library) {
   EXPECT_EQ(values("method"), values_of(crowd_nms_method_info));
   EXPECT_EQ(values("metric"), values_of(crowd_nms_metric_info));
+  EXPECT_EQ(values("rule"), values_of(crowd_nms_rule_info));
+  EXPECT_EQ(values("merge"), values_of(crowd_nms_merge_info));
 }
 
 TEST(crowdnms_properties, kinds_of_metadata_keep_their_values) {

@@ -49,6 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongField{"score-threshold", [](auto& p) { p.score_threshold = NAN; }},
                     WrongField{"pixel-offset", [](auto& p) { p.pixel_offset = 2; }},
                     WrongField{"class-agnostic", [](auto& p) { p.class_agnostic = 2; }},
+                    WrongField{"min-overlap", [](auto& p) { p.rule = CROWD_NMS_FEATURE, p.min_overlap = 1; }},
+                    WrongField{"max-distance", [](auto& p) { p.max_distance = -1; }},
                     WrongField{"paper-d-max", [](auto& p) { p.paper_d_max = 1u << 20; }},
                     WrongField{"paper-k", [](auto& p) { p.paper_k = 0; }}));
 
