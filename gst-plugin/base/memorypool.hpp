@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <gst/crowd/gstcrowdboxesarrays.h>
 #include <gst/gst.h>
 
 #include <cstddef>
@@ -23,8 +24,23 @@ using MemoryRef = std::unique_ptr<GstMemory, MemoryUnref>;
 /// Room for n boxes in steps of powers of two, so that a crowd that grows does not ask for a new memory on each frame.
 guint room_for(std::size_t n);
 
+/// What a memory of boxes has room for.
+struct BoxesShape {
+  guint capacity = 0;
+  guint arrays = GST_CROWD_BOXES_NO_ARRAYS;  ///< GstCrowdBoxesArrays, or-ed
+  guint feature_length = 0;
+
+  // A capacity alone is a shape: that of memories without more arrays.
+  BoxesShape(guint the_capacity = 0, guint the_arrays = GST_CROWD_BOXES_NO_ARRAYS, guint the_feature_length = 0)
+      : capacity(the_capacity), arrays(the_arrays), feature_length(the_feature_length) {}
+  bool operator==(const BoxesShape&) const = default;
+};
+
+/// System memory; NULL if there is none.
+GstMemory* new_host_boxes(const BoxesShape& shape);
+
 /**
- * Memories of one capacity that are written, attached to a buffer and, once there is no other reference, written again.
+ * Memories of one shape that are written, attached to a buffer and, once there is no other reference, written again.
  * For one thread; the memories may be read on any other. In the steady state acquire() allocates nothing.
  */
 class MemoryPool {
@@ -32,13 +48,12 @@ class MemoryPool {
   /** Where more than these are in flight, memories are made and not kept. */
   static constexpr std::size_t max_kept = 64;
 
-  using Make = std::function<GstMemory*(guint capacity)>;
+  using Make = std::function<GstMemory*(const BoxesShape&)>;
 
   explicit MemoryPool(Make make) : make_(std::move(make)) {}
 
-  /** A memory without other references, made by make(capacity); its contents are anything. NULL if make() gives none.
-   */
-  MemoryRef acquire(guint capacity);
+  /** A memory without other references, made by make(shape); its contents are anything. NULL if make() gives none. */
+  MemoryRef acquire(const BoxesShape& shape);
 
   /// Keeps none of those it made.
   void clear() {
@@ -47,7 +62,7 @@ class MemoryPool {
 
  private:
   Make make_;
-  guint capacity_ = 0;
+  BoxesShape shape_;
   std::vector<MemoryRef> memories_;
 };
 

@@ -207,6 +207,11 @@ CrowdNmsStatus Backends::run(const Config& config, const meta::Candidates& candi
   call.input.boxes = candidates.boxes.data();
   call.input.scores = candidates.scores.data();
   call.input.classes = candidates.classes.data();
+  call.input.densities = candidates.densities.data();
+  call.input.proposals = candidates.proposals.data();
+  call.input.visible = candidates.visible.data();
+  call.input.features = candidates.features.data();
+  call.input.feature_length = candidates.feature_length;
   call.input.counts = &candidates.count;
   call.input.frames = 1;
   call.input.capacity = n;

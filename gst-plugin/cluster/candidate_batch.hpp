@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "meta/adapter.hpp"
@@ -19,7 +20,14 @@ class CandidateBatch {
   /// Of a call, which bounds the memory that a batch takes: results are arrays of frames times the largest frame.
   static constexpr std::size_t max_frames = 1024, max_places = std::size_t{1} << 22;
 
-  void clear() {
+  /// `array`: the one of GstCrowdBoxesArrays that the call reads; it is collected as well.
+  void clear(guint array = GST_CROWD_BOXES_NO_ARRAYS) {
+    array_ = array;
+    feature_length_ = 0;
+    densities_.clear();
+    proposals_.clear();
+    visible_.clear();
+    features_.clear();
     boxes_.clear();
     scores_.clear();
     classes_.clear();
@@ -29,8 +37,10 @@ class CandidateBatch {
     capacity_ = 0;
   }
 
-  /// Always for a first frame.
+  /// Always for a first frame. Not for features of another length than those of the frames before.
   bool has_room_for(const meta::Candidates& frame) const {
+    if (!counts_.empty() && reads(GST_CROWD_BOXES_FEATURES) && frame.feature_length != feature_length_)
+      return false;
     const std::size_t largest = std::max<std::size_t>(capacity_, frame.boxes.size());
     return counts_.empty() || (counts_.size() < max_frames && (counts_.size() + 1) * largest <= max_places);
   }
@@ -43,6 +53,11 @@ class CandidateBatch {
     scores_.insert(scores_.end(), frame.scores.begin(), frame.scores.end());
     classes_.insert(classes_.end(), frame.classes.begin(), frame.classes.end());
     capacity_ = std::max(capacity_, counts_.back());
+    add_array(GST_CROWD_BOXES_DENSITIES, densities_, frame.densities);
+    add_array(GST_CROWD_BOXES_PROPOSALS, proposals_, frame.proposals);
+    add_array(GST_CROWD_BOXES_VISIBLE, visible_, frame.visible);
+    add_array(GST_CROWD_BOXES_FEATURES, features_, frame.features);
+    feature_length_ = reads(GST_CROWD_BOXES_FEATURES) ? frame.feature_length : 0;
   }
 
   CrowdNmsCandidates view() const {
@@ -54,6 +69,11 @@ class CandidateBatch {
     candidates.counts = counts_.data();
     candidates.frames = frames();
     candidates.capacity = capacity_;
+    candidates.densities = densities_.data();
+    candidates.proposals = proposals_.data();
+    candidates.visible = visible_.data();
+    candidates.features = features_.data();
+    candidates.feature_length = feature_length_;
     return candidates;
   }
 
@@ -77,9 +97,23 @@ class CandidateBatch {
   }
 
  private:
+  bool reads(guint array) const {
+    return (array_ & array) != 0;
+  }
+  template <typename T>
+  void add_array(guint array, std::vector<T>& all, std::span<const T> values) {
+    if (reads(array))
+      all.insert(all.end(), values.begin(), values.end());
+  }
+
   std::vector<CrowdNmsBox> boxes_;
   std::vector<float> scores_;
   std::vector<std::int32_t> classes_;
+  guint array_ = GST_CROWD_BOXES_NO_ARRAYS;
+  std::vector<float> densities_, features_;
+  std::vector<std::uint32_t> proposals_;
+  std::vector<CrowdNmsBox> visible_;
+  std::uint32_t feature_length_ = 0;
   std::vector<std::uint32_t> offsets_, counts_, given_;
   std::uint32_t capacity_ = 0;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cluster/device_work.hpp"
+#include "cluster/rule_arrays.hpp"
 #include "gpu/cudareport.hpp"
 
 namespace crowd {
@@ -80,11 +81,13 @@ FrameReport CudaNms::begin(GstBuffer* buffer, Frame& frame) {
 
 FrameReport CudaNms::cluster(GstBuffer* buffer, Frame& frame) {
   const meta::DeviceCandidates& candidates = *frame.on_device;
-  const MappedBoxes map(candidates.memory, candidates.capacity, GST_MAP_READ | map_on_device);
+  if (std::string lacking = problem_of_arrays(frame.config.params, candidates.arrays); !lacking.empty())
+    return {Outcome::broken, std::move(lacking)};
+  const MappedBoxes map(candidates.memory, candidates.shape(), GST_MAP_READ | map_on_device);
   if (!map)
     return {Outcome::broken,
-            "its device memory is too small for its capacity, or cannot be mapped; allocate it with "
-            "gst_crowd_cuda_boxes_memory_new() and unmap it before the buffer is pushed"};
+            "its device memory is too small for its capacity and arrays, or cannot be mapped; allocate it with "
+            "gst_crowd_cuda_boxes_memory_new() or _new_with() and unmap it before the buffer is pushed"};
   FrameReport report = DeviceWork::check_alive(map->boxes);
   return report.is_done() ? cluster_mapped(buffer, frame, *map) : std::move(report);
 }

@@ -296,6 +296,11 @@ FrameReport DeviceWork::submit(const Call& call, const GstCrowdBoxesMap& candida
   key.candidates.boxes = reinterpret_cast<const CrowdNmsBox*>(candidates.boxes);
   key.candidates.scores = candidates.scores;
   key.candidates.classes = candidates.classes;
+  key.candidates.densities = candidates.densities;
+  key.candidates.proposals = candidates.proposals;
+  key.candidates.visible = reinterpret_cast<const CrowdNmsBox*>(candidates.visible);
+  key.candidates.features = candidates.features;
+  key.candidates.feature_length = candidates.feature_length;
   key.candidates.counts = candidates.count;
   key.candidates.frames = 1;
   key.candidates.capacity = std::min(candidates.capacity, call.capacity);

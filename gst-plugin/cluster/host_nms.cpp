@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "cluster/rule_arrays.hpp"
 
 namespace crowd {
 
@@ -27,6 +30,19 @@ bool is_clustered(const BatchItem& item) {
 
 }  // namespace
 
+/// Candidates as the frame's rule reads them; or why they cannot be read.
+FrameReport HostNms::read(GstBuffer* buffer, Frame& frame, meta::Candidates& candidates) {
+  const char* problem = nullptr;
+  if (!frame.source->adapter->read(buffer, frame.size, frame.config.capacity, candidates, problem))
+    return {Outcome::broken, problem};
+  if (candidates.boxes.empty())
+    return {};
+  if (std::string lacking = problem_of_arrays(frame.config.params, candidates.arrays); !lacking.empty())
+    return {Outcome::broken, std::move(lacking)};
+  frame.nan_candidates = count_nan(frame.config.params, candidates);
+  return {};
+}
+
 FrameReport HostNms::begin(GstBuffer* buffer, Frame& frame) {
   FrameReport report = cluster(buffer, frame);
   frame.source->adapter->release();
@@ -35,9 +51,8 @@ FrameReport HostNms::begin(GstBuffer* buffer, Frame& frame) {
 
 FrameReport HostNms::cluster(GstBuffer* buffer, Frame& frame) {
   meta::Candidates candidates;
-  const char* problem = nullptr;
-  if (!frame.source->adapter->read(buffer, frame.size, frame.config.capacity, candidates, problem))
-    return {Outcome::broken, problem};
+  if (FrameReport report = read(buffer, frame, candidates); !report.is_done())
+    return report;
   candidates.info.clip = frame.settings.clip;
   class_numbers_.apply(frame.settings.classes, candidates, frame.config.params);
   const bool with_representatives = Metadata::needs_representatives(frame);
@@ -65,27 +80,26 @@ FrameReport HostNms::cluster_batch(std::span<BatchItem> items) {
 /// ways where class-attrs or class-filter name some. Frames of a stream share its adapters, which hold
 /// one frame at a time, so candidates are copied here, and read again to be written.
 std::size_t HostNms::read_batch(std::span<BatchItem> items) {
-  batch_.clear();
+  batch_.clear(array_read(items.front().frame.config.params));
   const Frame* of_call = nullptr;  // whose params are those of the call
   for (std::size_t i = 0; i < items.size(); ++i) {
     Frame& frame = items[i].frame;
     if (!frame.source)
       continue;
     meta::Candidates candidates;
-    const char* problem = nullptr;
-    const bool read =
-        frame.source->adapter->read(items[i].buffer, frame.size, frame.config.capacity, candidates, problem);
-    if (read)
+    FrameReport report = read(items[i].buffer, frame, candidates);
+    const bool is_read = report.is_done();
+    if (is_read)
       class_numbers_.apply(frame.settings.classes, candidates, frame.config.params);
-    const bool fits = read && batch_.has_room_for(candidates) &&
+    const bool fits = is_read && batch_.has_room_for(candidates) &&
                       (!of_call || have_same_classes(of_call->config.params, frame.config.params));
     if (fits)
       of_call = &frame;
     if (fits)
       batch_.add(candidates);
     frame.source->adapter->release();
-    if (!read)
-      items[i].report = {Outcome::broken, problem};
+    if (!is_read)
+      items[i].report = std::move(report);
     else if (!fits)
       return i;
   }

@@ -63,6 +63,7 @@ class HostNms final : public Clusterer {
   }
 
  private:
+  static FrameReport read(GstBuffer* buffer, Frame& frame, meta::Candidates& candidates);
   FrameReport cluster(GstBuffer* buffer, Frame& frame);
   std::size_t read_batch(std::span<BatchItem> items);
   FrameReport run_batch(std::span<BatchItem> items);

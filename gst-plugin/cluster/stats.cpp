@@ -19,12 +19,14 @@ const char* backend_name(CrowdNmsBackend backend) {
 
 }  // namespace
 
-void NmsStats::count(const Backends::Result* result, Place place, bool failure, CrowdNmsMethod method) {
+void NmsStats::count(const Backends::Result* result, Place place, bool failure, CrowdNmsMethod method,
+                     std::uint32_t nan_candidates) {
   frames_++;
   device_frames_ += place == Place::device;
   last_place_ = place;
   method_ = method;
   failures_ += failure;
+  nan_candidates_ += nan_candidates;
   last_ = result ? result->report : CrowdNmsReport{};
   last_on_device_ = false;
   last_nms_time_ = result ? result->time : 0;
@@ -64,13 +66,14 @@ GstStructure* NmsStats::structure(CrowdNmsMethod method, const CrowdNmsTotals& o
       "suppressed", G_TYPE_UINT64, suppressed_ + suppressed_there, "invalid", G_TYPE_UINT64,
       invalid_ + on_device.invalid, "below-threshold", G_TYPE_UINT64, below_threshold_ + on_device.below_threshold,
       "overflow", G_TYPE_UINT64, overflow_ + on_device.overflow, "clipped", G_TYPE_UINT64, clipped_ + on_device.clipped,
-      "failures", G_TYPE_UINT64, failures_, "nms-time", G_TYPE_UINT64, nms_time_, "device-frames", G_TYPE_UINT64,
-      device_frames_, "device-frames-timed", G_TYPE_UINT64, guint64{times.frames}, "device-time", G_TYPE_UINT64,
-      guint64{times.total}, "last-candidates", G_TYPE_UINT, last.candidates, "last-survivors", G_TYPE_UINT,
-      last.survivors, "last-suppressed", G_TYPE_UINT, suppressed(last), "last-invalid", G_TYPE_UINT, last.invalid,
-      "last-below-threshold", G_TYPE_UINT, last.below_threshold, "last-overflow", G_TYPE_UINT, last.overflow,
-      "last-clipped", G_TYPE_UINT, last.clipped, "last-nms-time", G_TYPE_UINT64, last_nms_time_, "backend",
-      G_TYPE_STRING, backend_, "method", G_TYPE_STRING, crowd_nms_method_info(method_.value_or(method))->name, nullptr);
+      "nan-candidates", G_TYPE_UINT64, nan_candidates_, "failures", G_TYPE_UINT64, failures_, "nms-time", G_TYPE_UINT64,
+      nms_time_, "device-frames", G_TYPE_UINT64, device_frames_, "device-frames-timed", G_TYPE_UINT64,
+      guint64{times.frames}, "device-time", G_TYPE_UINT64, guint64{times.total}, "last-candidates", G_TYPE_UINT,
+      last.candidates, "last-survivors", G_TYPE_UINT, last.survivors, "last-suppressed", G_TYPE_UINT, suppressed(last),
+      "last-invalid", G_TYPE_UINT, last.invalid, "last-below-threshold", G_TYPE_UINT, last.below_threshold,
+      "last-overflow", G_TYPE_UINT, last.overflow, "last-clipped", G_TYPE_UINT, last.clipped, "last-nms-time",
+      G_TYPE_UINT64, last_nms_time_, "backend", G_TYPE_STRING, backend_, "method", G_TYPE_STRING,
+      crowd_nms_method_info(method_.value_or(method))->name, nullptr);
 }
 
 GstStructure* NmsStats::message(const GstSegment& segment, const GstBuffer* buffer) const {

@@ -20,8 +20,9 @@ class NmsStats {
   enum class Place { host, device };
 
   /// A frame has gone through with this method; no result: it had no candidates, or (`failure`) its candidates were
-  /// lost or could not be read.
-  void count(const Backends::Result* result, Place place, bool failure, CrowdNmsMethod method);
+  /// lost or could not be read. `nan_candidates`: whose density or features are NaN.
+  void count(const Backends::Result* result, Place place, bool failure, CrowdNmsMethod method,
+             std::uint32_t nan_candidates = 0);
 
   /// A frame has been clustered on the device, which counts what it finds itself.
   void count_on_device(CrowdNmsMethod method);
@@ -49,6 +50,7 @@ class NmsStats {
   guint64 below_threshold_ = 0;
   guint64 overflow_ = 0;
   guint64 clipped_ = 0;
+  guint64 nan_candidates_ = 0;
   GstClockTime nms_time_ = 0;
   CrowdNmsReport last_{};
   Place last_place_ = Place::host;

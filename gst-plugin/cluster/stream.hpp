@@ -117,6 +117,7 @@ class NmsStream {
   void warn_gpu(Backends::GpuOutcome outcome);
   void warn_unread(GstBuffer* buffer, meta::KindId wanted);
   void warn_unknown_size();
+  void warn_nan(const Frame& frame);
   void warn_unknown_class(const std::string& name);
   void look_for_lost(GstBuffer* buffer, const Metadata& metadata, Frame& frame);
   void count(const Frame& frame);
@@ -148,7 +149,7 @@ class NmsStream {
   meta::DownstreamCaps downstream_;
   bool warned_settings_ = false;
   struct Warnings {
-    RunWarning refused, broken, overflow, left_out, size, unread, lost, unknown_class;
+    RunWarning refused, broken, overflow, left_out, size, unread, lost, unknown_class, nan;
   } warnings_;
   bool found_candidates_ = false;  // on any frame since the start
 };

@@ -14,6 +14,8 @@ namespace crowd {
 void NmsStream::settle(GstBuffer* buffer, const Frame& frame, const meta::BatchedFrame* batched) {
   if (frame.result)
     warn_overflow(frame.result->report.overflow, frame.result->report.candidates, frame.config.params.method);
+  if (frame.nan_candidates)
+    warn_nan(frame);
   if (frame.left_out)
     warn_left_out(*frame.left_out);
   count(frame);
@@ -52,6 +54,14 @@ void NmsStream::warn_left_out(const meta::AdapterRow& row) {
                           row.max_automatic, row.nick, row.nick);
 }
 
+void NmsStream::warn_nan(const Frame& frame) {
+  const bool densities = frame.config.params.rule == CROWD_NMS_ADAPTIVE;
+  warnings_.nan.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_DECODE,
+                     "%s of %u candidates of a frame are NaN, and count as %s. Mend the detector that attached them. "
+                     "Further ones are only counted, see nan-candidates in stats.",
+                     densities ? "Densities" : "Features", frame.nan_candidates, densities ? "0" : "unlike all others");
+}
+
 void NmsStream::warn_unknown_class(const std::string& name) {
   warnings_.unknown_class.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
                                "class-attrs or class-filter name \"%s\", which is none of the candidates' labels. "
@@ -84,7 +94,8 @@ void NmsStream::count(const Frame& frame) {
     stats_.count_on_device(method);
   else
     stats_.count(frame.result ? &*frame.result : nullptr,
-                 frame.on_device ? NmsStats::Place::device : NmsStats::Place::host, frame.broken, method);
+                 frame.on_device ? NmsStats::Place::device : NmsStats::Place::host, frame.broken, method,
+                 frame.nan_candidates);
   GST_OBJECT_UNLOCK(element_);
 }
 

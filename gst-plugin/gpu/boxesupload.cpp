@@ -40,31 +40,33 @@ class RingInContext {
   cuda::UploadRing ring_;
 };
 
-DeviceReport send(cuda::UploadRing& ring, const GstCrowdBoxesMap& to, guint capacity, CUstream_st* stream,
+DeviceReport send(cuda::UploadRing& ring, const GstCrowdBoxesMap& to, const BoxesShape& shape, CUstream_st* stream,
                   const Fill& fill) {
   GstCrowdBoxesLayout layout;
-  gst_crowd_boxes_layout_init(&layout, capacity);
-  cudaError_t error = ring.take(layout.members);
+  gst_crowd_boxes_layout_init_with(&layout, shape.capacity, shape.arrays, shape.feature_length);
+  // Members, which candidates have none of, are the last but for more arrays.
+  const std::size_t bytes = shape.arrays ? layout.size : layout.members;
+  cudaError_t error = ring.take(bytes);
   if (error == cudaSuccess) {
     GstCrowdBoxesMap host;
-    gst_crowd_boxes_map_at(&host, ring.data(), capacity);
+    gst_crowd_boxes_map_at_with(&host, ring.data(), shape.capacity, shape.arrays, shape.feature_length);
     fill(host);
-    error = ring.send(to.count, layout.members, stream);
+    error = ring.send(to.count, bytes, stream);
   }
   return error == cudaSuccess ? DeviceReport() : report_of("sending candidates to the GPU", error);
 }
 
 class CudaBoxesUpload final : public BoxesUpload {
  public:
-  MemoryRef upload(GstMemory* beside, guint capacity, const Fill& fill, DeviceReport& report) override {
+  MemoryRef upload(GstMemory* beside, const BoxesShape& shape, const Fill& fill, DeviceReport& report) override {
     report = {};
     if (!push_context_of(beside)) {
       report = {DeviceOutcome::failed, "the CUDA context of the frame cannot be made current"};
       return nullptr;
     }
-    MemoryRef memory = pool_.acquire(capacity, beside);
+    MemoryRef memory = pool_.acquire(shape, beside);
     if (memory)
-      report = fill_memory(memory.get(), capacity, fill);
+      report = fill_memory(memory.get(), shape, fill);
     else
       report = report_of_no_memory("no device memory for candidates");
     if (report.outcome != DeviceOutcome::done)
@@ -74,13 +76,13 @@ class CudaBoxesUpload final : public BoxesUpload {
   }
 
  private:
-  DeviceReport fill_memory(GstMemory* memory, guint capacity, const Fill& fill) {
+  DeviceReport fill_memory(GstMemory* memory, const BoxesShape& shape, const Fill& fill) {
     if (!ring_ || !ring_->is_in_context_of(memory))
       ring_.emplace(memory);
-    const MappedBoxes map(memory, capacity, GST_MAP_WRITE | map_on_device);
+    const MappedBoxes map(memory, shape, GST_MAP_WRITE | map_on_device);
     if (!map)
       return {DeviceOutcome::failed, "the memory of candidates cannot be mapped"};
-    return send(ring_->ring(), *map, capacity, stream_of(memory), fill);
+    return send(ring_->ring(), *map, shape, stream_of(memory), fill);
   }
 
   DeviceBoxesPool pool_;

@@ -24,9 +24,9 @@ class BoxesUpload {
   virtual ~BoxesUpload() = default;
 
   /// Device memory, in the context of `beside` and on its stream, with what `fill` writes into a host view of
-  /// `capacity` boxes: all but members. NULL with the reason in `report`.
-  virtual MemoryRef upload(GstMemory* beside, guint capacity, const std::function<void(const GstCrowdBoxesMap&)>& fill,
-                           DeviceReport& report) = 0;
+  /// boxes of this shape: all but members. NULL with the reason in `report`.
+  virtual MemoryRef upload(GstMemory* beside, const BoxesShape& shape,
+                           const std::function<void(const GstCrowdBoxesMap&)>& fill, DeviceReport& report) = 0;
 };
 
 }  // namespace crowd

@@ -84,10 +84,11 @@ void pop_context() {
   gst_cuda_context_pop(nullptr);
 }
 
-GstMemory* new_device_boxes(GstMemory* beside, guint capacity) {
+GstMemory* new_device_boxes(GstMemory* beside, const BoxesShape& shape) {
   GstCrowdBoxesLayout layout;
   GstVideoInfo info;
-  if (!gst_crowd_boxes_layout_init(&layout, capacity) || !describe_bytes(info, layout.size))
+  if (!gst_crowd_boxes_layout_init_with(&layout, shape.capacity, shape.arrays, shape.feature_length) ||
+      !describe_bytes(info, layout.size))
     return nullptr;
   GstAllocator* allocator = gst_allocator_find(GST_CUDA_MEMORY_TYPE_NAME);
   if (!allocator)
@@ -103,13 +104,13 @@ GstMemory* new_device_boxes(GstMemory* beside, guint capacity) {
   return memory;
 }
 
-MemoryRef DeviceBoxesPool::acquire(guint capacity, GstMemory* beside) {
+MemoryRef DeviceBoxesPool::acquire(const BoxesShape& shape, GstMemory* beside) {
   if (context_ != context_of(beside) || stream_ != stream_of(beside))
     pool_.clear();
   context_ = context_of(beside);
   stream_ = stream_of(beside);
   beside_ = beside;
-  MemoryRef memory = pool_.acquire(capacity);
+  MemoryRef memory = pool_.acquire(shape);
   beside_ = nullptr;
   return memory;
 }

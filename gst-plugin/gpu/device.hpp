@@ -53,14 +53,14 @@ void pop_context();
 
 /// Device memory with room for boxes, in the context of the device memory `beside` and ordered on its stream. NULL
 /// where there is no room. Waits for the device: to be kept and used again, see DeviceBoxesPool.
-GstMemory* new_device_boxes(GstMemory* beside, guint capacity);
+GstMemory* new_device_boxes(GstMemory* beside, const BoxesShape& shape);
 
 /// A pool of new_device_boxes(). The memories are written again as soon as the pool alone holds them: in the order of
 /// the stream, or else a reader on another stream makes that stream wait.
 class DeviceBoxesPool {
  public:
   /// NULL where there is no room.
-  MemoryRef acquire(guint capacity, GstMemory* beside);
+  MemoryRef acquire(const BoxesShape& shape, GstMemory* beside);
   void clear() {
     pool_.clear();
   }
@@ -69,14 +69,15 @@ class DeviceBoxesPool {
   GstMemory* beside_ = nullptr;  // while acquire() runs
   const void* context_ = nullptr;
   CUstream_st* stream_ = nullptr;
-  MemoryPool pool_{[this](guint capacity) { return new_device_boxes(beside_, capacity); }};
+  MemoryPool pool_{[this](const BoxesShape& shape) { return new_device_boxes(beside_, shape); }};
 };
 
 /// Boxes mapped while it lives, as device pointers if `flags` have map_on_device.
 class MappedBoxes {
  public:
-  MappedBoxes(GstMemory* memory, guint capacity, GstMapFlags flags)
-      : mapped_(gst_crowd_boxes_map_memory(&map_, memory, capacity, flags)) {}
+  MappedBoxes(GstMemory* memory, const BoxesShape& shape, GstMapFlags flags)
+      : mapped_(gst_crowd_boxes_map_memory_with(&map_, memory, shape.capacity, shape.arrays, shape.feature_length,
+                                                flags)) {}
   ~MappedBoxes() {
     if (mapped_)
       gst_crowd_boxes_unmap(&map_);

@@ -9,6 +9,10 @@ GstMemory* gst_crowd_cuda_boxes_memory_new(GstMemory* beside, guint capacity) {
   return crowd::is_on_device(beside) ? crowd::new_device_boxes(beside, capacity) : nullptr;
 }
 
+GstMemory* gst_crowd_cuda_boxes_memory_new_with(GstMemory* beside, guint capacity, guint arrays, guint feature_length) {
+  return crowd::is_on_device(beside) ? crowd::new_device_boxes(beside, {capacity, arrays, feature_length}) : nullptr;
+}
+
 gpointer gst_crowd_cuda_stream(GstMemory* memory) {
   return crowd::is_on_device(memory) ? crowd::stream_of(memory) : nullptr;
 }

@@ -9,8 +9,8 @@
 
 namespace crowd {
 
-GstMemory* TruthWriter::make(guint capacity) {
-  return gst_allocator_alloc(nullptr, sizeof(GstCrowdTruthObject) * capacity, nullptr);
+GstMemory* TruthWriter::make(const BoxesShape& shape) {
+  return gst_allocator_alloc(nullptr, sizeof(GstCrowdTruthObject) * shape.capacity, nullptr);
 }
 
 bool TruthWriter::attach(GstBuffer* buffer, const std::vector<scene::Object>& objects, gint width, gint height) {

@@ -21,7 +21,7 @@ class TruthWriter {
   bool attach(GstBuffer* buffer, const std::vector<scene::Object>& objects, gint width, gint height);
 
  private:
-  static GstMemory* make(guint capacity);
+  static GstMemory* make(const BoxesShape& shape);
 
   MemoryPool pool_{make};
   guint capacity_ = 0;

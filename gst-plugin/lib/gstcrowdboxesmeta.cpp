@@ -3,10 +3,12 @@
 
 #include "gst/crowd/gstcrowdboxesmeta.h"
 
+#include <gst/crowd/gstcrowdboxesarrays.h>
 #include <gst/video/gstvideometa.h>
 
 #include <climits>
 #include <cstring>
+#include <utility>
 
 #include "lib/gstcrowdboxesplacement.hpp"
 #include "lib/gstcrowdtrail.h"
@@ -17,6 +19,15 @@ constexpr gsize section_alignment = 256;
 
 constexpr gsize aligned(gsize bytes) {
   return (bytes + section_alignment - 1) & ~(section_alignment - 1);
+}
+
+constexpr guint known_arrays =
+    GST_CROWD_BOXES_DENSITIES | GST_CROWD_BOXES_PROPOSALS | GST_CROWD_BOXES_VISIBLE | GST_CROWD_BOXES_FEATURES;
+
+/// Null where a layout has none.
+template <typename T>
+T* array_at(guint8* base, gsize offset) {
+  return offset ? reinterpret_cast<T*>(base + offset) : nullptr;
 }
 
 gboolean boxes_meta_init(GstMeta* meta, gpointer, GstBuffer*) {
@@ -117,22 +128,39 @@ const GstMetaInfo* gst_crowd_boxes_meta_get_info(void) {
 }
 
 gboolean gst_crowd_boxes_layout_init(GstCrowdBoxesLayout* layout, guint capacity) {
+  return gst_crowd_boxes_layout_init_with(layout, capacity, GST_CROWD_BOXES_NO_ARRAYS, 0);
+}
+
+gboolean gst_crowd_boxes_layout_init_with(GstCrowdBoxesLayout* layout, guint capacity, guint arrays,
+                                          guint feature_length) {
   g_return_val_if_fail(layout != nullptr, FALSE);
-  if (capacity > GST_CROWD_BOXES_MAX_CAPACITY)
+  const bool with_features = arrays & GST_CROWD_BOXES_FEATURES;
+  if (capacity > GST_CROWD_BOXES_MAX_CAPACITY || (arrays & ~known_arrays) ||
+      feature_length > GST_CROWD_BOXES_MAX_FEATURE_LENGTH || with_features != (feature_length > 0))
     return FALSE;
+  const auto place = [layout](gsize bytes) { return std::exchange(layout->size, layout->size + aligned(bytes)); };
+  const auto place_if = [&](guint array, gsize bytes) { return arrays & array ? place(bytes) : 0; };
   layout->count = 0;
   layout->candidates = sizeof(guint32);
-  layout->boxes = section_alignment;
-  layout->scores = layout->boxes + aligned(sizeof(GstCrowdBox) * capacity);
-  layout->classes = layout->scores + aligned(sizeof(gfloat) * capacity);
-  layout->members = layout->classes + aligned(sizeof(gint32) * capacity);
-  layout->size = layout->members + aligned(sizeof(guint32) * capacity);
+  layout->size = section_alignment;
+  layout->boxes = place(sizeof(GstCrowdBox) * capacity);
+  layout->scores = place(sizeof(gfloat) * capacity);
+  layout->classes = place(sizeof(gint32) * capacity);
+  layout->members = place(sizeof(guint32) * capacity);
+  layout->densities = place_if(GST_CROWD_BOXES_DENSITIES, sizeof(gfloat) * capacity);
+  layout->proposals = place_if(GST_CROWD_BOXES_PROPOSALS, sizeof(guint32) * capacity);
+  layout->visible = place_if(GST_CROWD_BOXES_VISIBLE, sizeof(GstCrowdBox) * capacity);
+  layout->features = place_if(GST_CROWD_BOXES_FEATURES, sizeof(gfloat) * feature_length * capacity);
   return TRUE;
 }
 
 GstMemory* gst_crowd_boxes_memory_new(guint capacity) {
+  return gst_crowd_boxes_memory_new_with(capacity, GST_CROWD_BOXES_NO_ARRAYS, 0);
+}
+
+GstMemory* gst_crowd_boxes_memory_new_with(guint capacity, guint arrays, guint feature_length) {
   GstCrowdBoxesLayout layout;
-  if (!gst_crowd_boxes_layout_init(&layout, capacity))
+  if (!gst_crowd_boxes_layout_init_with(&layout, capacity, arrays, feature_length))
     return nullptr;
   GstAllocationParams params;
   gst_allocation_params_init(&params);
@@ -150,9 +178,14 @@ GstMemory* gst_crowd_boxes_memory_new(guint capacity) {
 }
 
 gboolean gst_crowd_boxes_map_at(GstCrowdBoxesMap* map, gpointer memory, guint capacity) {
+  return gst_crowd_boxes_map_at_with(map, memory, capacity, GST_CROWD_BOXES_NO_ARRAYS, 0);
+}
+
+gboolean gst_crowd_boxes_map_at_with(GstCrowdBoxesMap* map, gpointer memory, guint capacity, guint arrays,
+                                     guint feature_length) {
   g_return_val_if_fail(map != nullptr, FALSE);
   GstCrowdBoxesLayout layout;
-  if (!gst_crowd_boxes_layout_init(&layout, capacity))
+  if (!gst_crowd_boxes_layout_init_with(&layout, capacity, arrays, feature_length))
     return FALSE;
   auto* base = static_cast<guint8*>(memory);
   map->count = reinterpret_cast<guint32*>(base + layout.count);
@@ -161,15 +194,26 @@ gboolean gst_crowd_boxes_map_at(GstCrowdBoxesMap* map, gpointer memory, guint ca
   map->scores = reinterpret_cast<gfloat*>(base + layout.scores);
   map->classes = reinterpret_cast<gint32*>(base + layout.classes);
   map->members = reinterpret_cast<guint32*>(base + layout.members);
+  map->densities = array_at<gfloat>(base, layout.densities);
+  map->proposals = array_at<guint32>(base, layout.proposals);
+  map->visible = array_at<GstCrowdBox>(base, layout.visible);
+  map->features = array_at<gfloat>(base, layout.features);
+  map->feature_length = feature_length;
   map->capacity = capacity;
   map->memory = nullptr;
   return TRUE;
 }
 
 gboolean gst_crowd_boxes_map_memory(GstCrowdBoxesMap* map, GstMemory* memory, guint capacity, GstMapFlags flags) {
+  return gst_crowd_boxes_map_memory_with(map, memory, capacity, GST_CROWD_BOXES_NO_ARRAYS, 0, flags);
+}
+
+gboolean gst_crowd_boxes_map_memory_with(GstCrowdBoxesMap* map, GstMemory* memory, guint capacity, guint arrays,
+                                         guint feature_length, GstMapFlags flags) {
   g_return_val_if_fail(map != nullptr && memory != nullptr, FALSE);
   GstCrowdBoxesLayout layout;
-  if (!gst_crowd_boxes_layout_init(&layout, capacity) || gst_memory_get_sizes(memory, nullptr, nullptr) < layout.size)
+  if (!gst_crowd_boxes_layout_init_with(&layout, capacity, arrays, feature_length) ||
+      gst_memory_get_sizes(memory, nullptr, nullptr) < layout.size)
     return FALSE;
   if (!gst_memory_map(memory, &map->info, flags))
     return FALSE;
@@ -177,7 +221,7 @@ gboolean gst_crowd_boxes_map_memory(GstCrowdBoxesMap* map, GstMemory* memory, gu
     gst_memory_unmap(memory, &map->info);
     return FALSE;
   }
-  gst_crowd_boxes_map_at(map, map->info.data, capacity);
+  gst_crowd_boxes_map_at_with(map, map->info.data, capacity, arrays, feature_length);
   map->memory = memory;
   return TRUE;
 }

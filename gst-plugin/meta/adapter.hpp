@@ -56,7 +56,8 @@ struct BoxesInfo {
   bool clip = true;
 };
 
-/// The candidates of one frame: three arrays of equal length, which live until release().
+/// The candidates of one frame: three arrays of equal length, and more where the metadata has them, which live until
+/// release().
 struct Candidates {
   std::span<const CrowdNmsBox> boxes;
   std::span<const float> scores;
@@ -64,6 +65,12 @@ struct Candidates {
   std::uint32_t count = 0;  ///< as the producer said; what exceeds the arrays was never looked at
   BoxesInfo info;
   std::span<const GQuark> names{};  ///< of each one's class, where classes are not places in `info.labels`; else empty
+  std::span<const float> densities{};
+  std::span<const std::uint32_t> proposals{};
+  std::span<const CrowdNmsBox> visible{};    ///< in the coordinates of `boxes`
+  std::span<const float> features{};         ///< feature_length of each candidate, one candidate after the other
+  guint arrays = GST_CROWD_BOXES_NO_ARRAYS;  ///< which of these there are, as bits of GstCrowdBoxesArrays
+  guint feature_length = 0;
 };
 
 /// The candidates of one frame in device memory, their number included.
@@ -71,6 +78,12 @@ struct DeviceCandidates {
   GstMemory* memory = nullptr;  ///< in GstCrowdBoxesLayout order; belongs to the buffer's metadata
   guint capacity = 0;
   BoxesInfo info;
+  guint arrays = GST_CROWD_BOXES_NO_ARRAYS;  ///< as above
+  guint feature_length = 0;
+
+  BoxesShape shape() const {
+    return {capacity, arrays, feature_length};
+  }
 };
 
 /// The place of a candidate that is not among the survivors.

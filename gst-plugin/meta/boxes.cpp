@@ -9,7 +9,7 @@
 
 #include "base/negotiation.hpp"
 #include "gpu/device.hpp"
-#include "gst/crowd/gstcrowdboxesmeta.h"
+#include "gst/crowd/gstcrowdboxesarrays.h"
 #include "meta/adapter.hpp"
 
 namespace crowd::meta {
@@ -39,6 +39,12 @@ class BoxesAdapter final : public Adapter {
     candidates.boxes = {reinterpret_cast<const CrowdNmsBox*>(map_.boxes), n};
     candidates.scores = {map_.scores, n};
     candidates.classes = {map_.classes, n};
+    candidates.densities = part(map_.densities, n);
+    candidates.proposals = part(map_.proposals, n);
+    candidates.visible = part(reinterpret_cast<const CrowdNmsBox*>(map_.visible), n);
+    candidates.features = part(map_.features, std::size_t{n} * map_.feature_length);
+    candidates.arrays = meta->arrays;
+    candidates.feature_length = map_.feature_length;
     candidates.count = *map_.count;
     candidates.info = *info;
     labels_ = info->labels ? g_ptr_array_ref(info->labels) : nullptr;
@@ -53,8 +59,11 @@ class BoxesAdapter final : public Adapter {
     const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(buffer);
     if (!meta || !is_on_device(meta->memory))
       return std::nullopt;
+    GstCrowdBoxesLayout layout;
     const auto info = info_of(*meta, buffer, size);
-    return info ? std::optional(DeviceCandidates{meta->memory, meta->capacity, *info}) : std::nullopt;
+    if (!info || !gst_crowd_boxes_layout_init_with(&layout, meta->capacity, meta->arrays, meta->feature_length))
+      return std::nullopt;
+    return DeviceCandidates{meta->memory, meta->capacity, *info, meta->arrays, meta->feature_length};
   }
 
   bool lost(GstBuffer* buffer) const override {
@@ -105,6 +114,12 @@ class BoxesAdapter final : public Adapter {
     return info;
   }
 
+  /// Nothing of an array that there is not.
+  template <typename T>
+  static std::span<const T> part(const T* array, std::size_t n) {
+    return {array, array ? n : 0};
+  }
+
   static void attach(GstBuffer* buffer, MemoryRef memory, guint capacity, const BoxesInfo& info) {
     GstCrowdBoxesMeta* meta = gst_buffer_add_crowd_survivors_meta(buffer, memory.release(), capacity, info.frame.width,
                                                                   info.frame.height, info.labels);
@@ -135,9 +150,15 @@ class BoxesAdapter final : public Adapter {
     GstCrowdBoxesLayout layout;
     if (!meta.memory || !gst_crowd_boxes_layout_init(&layout, meta.capacity))
       return "its capacity is more than a GstCrowdBoxesMeta can have; mend the detector that attached it";
+    if (!gst_crowd_boxes_layout_init_with(&layout, meta.capacity, meta.arrays, meta.feature_length))
+      return "its arrays are unknown, or its feature_length is not from 1 to 4096 where they have features and 0 where "
+             "not; mend the detector that attached it, see gstcrowdboxesarrays.h";
     if (gst_memory_get_sizes(meta.memory, nullptr, nullptr) < layout.size)
-      return "its memory is too small for its capacity; allocate it with gst_crowd_boxes_memory_new()";
-    if (!gst_crowd_boxes_map_memory(&map_, meta.memory, meta.capacity, GST_MAP_READ))
+      return meta.arrays ? "its memory is too small for its capacity and arrays; allocate it with "
+                           "gst_crowd_boxes_memory_new_with()"
+                         : "its memory is too small for its capacity; allocate it with gst_crowd_boxes_memory_new()";
+    if (!gst_crowd_boxes_map_memory_with(&map_, meta.memory, meta.capacity, meta.arrays, meta.feature_length,
+                                         GST_MAP_READ))
       return "its memory cannot be mapped for reading or is not aligned; allocate it with gst_crowd_boxes_memory_new() "
              "and "
              "unmap it before the buffer is pushed";
@@ -152,7 +173,7 @@ class BoxesAdapter final : public Adapter {
   GstMemory* memory_ = nullptr;
   GPtrArray* labels_ = nullptr;
   GstCrowdBoxesMap map_{};
-  MemoryPool pool_{gst_crowd_boxes_memory_new};
+  MemoryPool pool_{new_host_boxes};
   guint capacity_ = 0;
 };
 

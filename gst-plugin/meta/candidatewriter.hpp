@@ -27,6 +27,14 @@ class CandidateWriter {
   struct Written {
     MemoryRef memory;
     guint capacity = 0;
+    guint arrays = GST_CROWD_BOXES_NO_ARRAYS;  ///< GstCrowdBoxesArrays, or-ed
+    guint feature_length = 0;
+  };
+
+  /// What else candidates have.
+  struct Arrays {
+    guint arrays;  ///< GstCrowdBoxesArrays, or-ed
+    guint feature_length;
   };
 
   /// The frame that candidates are in pixels of, names of their classes or null, and how scores become confidences.
@@ -45,7 +53,7 @@ class CandidateWriter {
   /// Writes `count` candidates of `frame`, at most `max_candidates` of them, 0: all. Room grows in steps of powers of
   /// two up to that, so that memories are used again; readers take a count beyond the capacity as overflow. To system
   /// memory in any case where `frame` is null. No memory if there is none or the GPU failed, see device_report().
-  Written write(GstBuffer* frame, std::size_t count, const Fill& fill, guint max_candidates);
+  Written write(GstBuffer* frame, std::size_t count, const Fill& fill, guint max_candidates, Arrays arrays = {});
 
   /// As what kind they are attached.
   static meta::KindId kind();
@@ -66,10 +74,11 @@ class CandidateWriter {
 
  private:
   bool goes_to_device(GstBuffer* buffer);
-  MemoryRef write_memory(GstBuffer* frame, guint capacity, const std::function<void(const GstCrowdBoxesMap&)>& fill);
+  MemoryRef write_memory(GstBuffer* frame, const BoxesShape& shape,
+                         const std::function<void(const GstCrowdBoxesMap&)>& fill);
 
   GstPad* source_pad_;
-  MemoryPool pool_{gst_crowd_boxes_memory_new};
+  MemoryPool pool_{new_host_boxes};
   std::unique_ptr<BoxesUpload> upload_ = make_device_part<BoxesUpload>();
   DeviceReport device_report_;
   guint room_ = 0;

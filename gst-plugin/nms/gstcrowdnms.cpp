@@ -84,6 +84,17 @@
  * where it was; in `mode=annotate` that of the survivor does. An object of a locked #GstAnalyticsRelationMeta stays.
  * crowd/nms.h says to the bit what is computed.
  *
+ * ## Rules
+ *
+ * `rule` says which pairs of candidates that overlap count, for all methods but `paper` and `wbf`; crowd/nms.h has the
+ * definitions. What a rule reads are arrays of a #GstCrowdBoxesMeta (GstCrowdBoxesArrays), in system or CUDA memory:
+ * `adaptive` (Adaptive NMS, Liu et al. 2019) a density, `set` (Set NMS, Chu et al. 2020) a proposal, `visible` (R2NMS,
+ * Huang et al. 2020) the visible part of each box, `feature` (FeatureNMS, Salscheider 2020) features. Candidates that
+ * lack what the rule reads, regions and objects among them, are dropped as those that cannot be read are, with a
+ * warning: clustered by another rule than the one asked for, people in crowds would be lost without a word. A density
+ * that is NaN counts as 0, features with a NaN as unlike all others; on the host both are counted (`nan-candidates`),
+ * and reported in one warning from start to stop.
+ *
  * ## Classes
  *
  * `class-attrs` gives classes thresholds of their own, `class-filter` says which are clustered at all; others are
@@ -333,7 +344,8 @@ static void gst_crowd_nms_class_init(GstCrowdNmsClass* klass) {
               .stats = "Since the start: frames, frames-on-gpu, candidates, survivors, suppressed, invalid, "
                        "below-threshold, overflow (candidates beyond max-candidates), clipped (survivors beyond "
                        "max-detections), failures (frames whose candidates were lost on the way or could not be "
-                       "read); nms-time, of frames with candidates in system memory; device-frames, with candidates "
+                       "read), nan-candidates (whose density or features are NaN); nms-time, of frames with candidates "
+                       "in system memory; device-frames, with candidates "
                        "in CUDA memory, device-frames-timed of them, and device-time, of the timed ones; times in "
                        "nanoseconds; last-* for the last frame; the backend it used (none, cpu, cuda) and the method"});
   const crowd::meta::BatchKind* batches = crowd::meta::batch_kind();

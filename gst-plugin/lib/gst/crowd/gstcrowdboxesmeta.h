@@ -60,6 +60,7 @@
  * ]|
  *
  * Other languages attach and read boxes by gstcrowdboxesbytes.h.
+ * Rules of crowdnms read more of a candidate, behind all others in the memory: see gstcrowdboxesarrays.h.
  *
  * Structs keep their size: what is added takes the place of reserved fields.
  *
@@ -125,8 +126,13 @@ struct _GstCrowdBox {
  * @members: offset of guint32 [capacity], a multiple of 256, survivors only: how many candidates each of them stands
  *   for, itself included. Detectors leave it alone
  * @size: bytes in all
+ * @densities: offset of that one of #GstCrowdBoxesArrays, a multiple of 256; 0 without. Since: 0.1
+ * @proposals: likewise
+ * @visible: likewise
+ * @features: likewise
  *
- * Where things lie in the memory of a meta, in bytes from its start. A function of the capacity alone.
+ * Where things lie in the memory of a meta, in bytes from its start. A function of the capacity alone, but for the last
+ * five.
  */
 struct _GstCrowdBoxesLayout {
   gsize count;
@@ -136,9 +142,10 @@ struct _GstCrowdBoxesLayout {
   gsize classes;
   gsize members;
   gsize size;
-
-  /*< private >*/
-  gpointer _gst_reserved[GST_PADDING];
+  gsize densities;
+  gsize proposals;
+  gsize visible;
+  gsize features;
 };
 
 /**
@@ -174,6 +181,8 @@ struct _GstCrowdBoxesPlacement {
  * @confidence_slope: the confidence of a score s, a probability, is 1 / (1 + exp (-(@confidence_slope * s +
  *   @confidence_offset))); 0 (the default) where scores are probabilities already
  * @confidence_offset: see there
+ * @arrays: what else @memory holds, #GstCrowdBoxesArrays or-ed; 0 (the default): nothing. Since: 0.1
+ * @feature_length: numbers of a candidate in its features; 0 without. Since: 0.1
  *
  * Set what else differs from the default after gst_buffer_add_crowd_boxes_meta(), but the size of the frame.
  */
@@ -190,19 +199,22 @@ struct _GstCrowdBoxesMeta {
   guint frame_y;
   gfloat confidence_slope;
   gfloat confidence_offset;
+  guint arrays;
+  guint feature_length;
 
   /*< private >*/
   guint picture_width;
   guint picture_height;
   GstCrowdBoxesPlacement placement_with_borders;
   gboolean borders_matter;
-  gpointer _gst_reserved[GST_PADDING];
+  gpointer _gst_reserved[GST_PADDING - 1];
 };
 
 /**
  * GstCrowdBoxesMap: (skip)
  *
- * Host view of a memory of boxes, between gst_crowd_boxes_map_memory() and gst_crowd_boxes_unmap().
+ * Host view of a memory of boxes, between gst_crowd_boxes_map_memory() and gst_crowd_boxes_unmap(). Arrays that it was
+ * not mapped with are %NULL.
  */
 struct _GstCrowdBoxesMap {
   guint32 *count;
@@ -212,11 +224,13 @@ struct _GstCrowdBoxesMap {
   gint32 *classes;
   guint32 *members;
   guint capacity;
+  guint feature_length;
   GstMemory *memory;
   GstMapInfo info;
-
-  /*< private >*/
-  gpointer _gst_reserved[GST_PADDING];
+  gfloat *densities;
+  guint32 *proposals;
+  GstCrowdBox *visible;
+  gfloat *features;
 };
 
 #define GST_CROWD_BOXES_META_API_TYPE (gst_crowd_boxes_meta_api_get_type ())

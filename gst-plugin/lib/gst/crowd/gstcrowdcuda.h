@@ -31,7 +31,7 @@
 #ifndef GST_CROWD_CUDA_H
 #define GST_CROWD_CUDA_H
 
-#include <gst/crowd/gstcrowdboxesmeta.h>
+#include <gst/crowd/gstcrowdboxesarrays.h>
 
 G_BEGIN_DECLS
 
@@ -44,6 +44,21 @@ G_BEGIN_DECLS
  *   its stream, with undefined contents, the count included; %NULL if @beside is no CUDA memory or the device has no room
  */
 GST_CROWD_API GstMemory *gst_crowd_cuda_boxes_memory_new (GstMemory *beside, guint capacity);
+
+/**
+ * gst_crowd_cuda_boxes_memory_new_with:
+ * @beside: a CUDA memory, that of the frame
+ * @capacity: number of boxes
+ * @arrays: #GstCrowdBoxesArrays, or-ed
+ * @feature_length: numbers of a candidate in its features; 0 without
+ *
+ * Returns: (transfer full) (nullable): as gst_crowd_cuda_boxes_memory_new(), with room for these arrays as well; %NULL
+ *   where gst_crowd_boxes_layout_init_with() fails, too. Map it with gst_crowd_boxes_map_memory_with()
+ *
+ * Since: 0.1
+ */
+GST_CROWD_API GstMemory *gst_crowd_cuda_boxes_memory_new_with (GstMemory *beside, guint capacity, guint arrays,
+    guint feature_length);
 
 /**
  * gst_crowd_cuda_stream:

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What rules read of candidates beside boxes, scores and classes.
+#pragma once
+
+#include <crowd/nms.h>
+#include <gst/crowd/gstcrowdboxesarrays.h>
+
+#include <cstdint>
+#include <string>
+
+#include "meta/adapter.hpp"
+
+namespace crowd {
+
+/// The one of GstCrowdBoxesArrays that these params read, or none.
+guint array_read(const CrowdNmsParams& params);
+
+/// Why candidates with these arrays cannot be clustered, with the remedy; empty if they can.
+std::string problem_of_arrays(const CrowdNmsParams& params, guint arrays);
+
+/// Candidates whose density or features, if these are read, are or have a NaN.
+std::uint32_t count_nan(const CrowdNmsParams& params, const meta::Candidates& candidates);
+
+}  // namespace crowd
