@@ -28,9 +28,13 @@
  *   {"box": [x1, y1, x2, y2], "score": 0.9, "class": 0, "label": "person"}, ...]}
  * ]|
  *
- * (in one line), or with the objects of DL Streamer's gvametaconvert. Only "objects" and "box" are required. What the
- * tool gst-crowd-read-survivors prints is such a file. A line that does not fit is skipped and counted, or an error,
- * see #crowdinject:strict. A file may have 1 GiB; a pipe that brings more is an error too.
+ * (in one line), or with the objects of DL Streamer's gvametaconvert. Only "objects" and "box" are required. For rules
+ * of crowdnms an object may have a "density" (of adaptive), a "proposal" (of set: a whole number below 2^32), a
+ * "visible-box" ([x1, y1, x2, y2], of visible) and a "feature" (of feature: an array of 1 to 4096 numbers, as many in
+ * each): each is there in all objects of a line or in none, else the line does not fit. They are attached as
+ * #GstCrowdBoxesArrays. What the tool gst-crowd-read-survivors prints is such a file. A line that does not fit is
+ * skipped and counted, or an error, see #crowdinject:strict. A file may have 1 GiB; a pipe that brings more is an error
+ * too.
  *
  * ## Frame numbers
  *
@@ -99,6 +103,7 @@ struct State {
   std::optional<scene::TruthFile> truth_file;
   TruthWriter truth;
   guint64 next_number = 0;
+  CandidateWriter::Arrays arrays{};  ///< of the last frame with candidates
   RunWarning replaced, unnumbered, overflow;
   gint width = 0, height = 0, fps_n = 0, fps_d = 1;
 };
@@ -280,12 +285,15 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
   const scene::CandidatesView candidates = state.source.frame({number, frame, live.candidates, live.loop});
   const auto& objects = state.source.objects();
 
+  // A frame without candidates goes with those before, in memory of the same shape.
+  if (!candidates.boxes.empty())
+    state.arrays = inject::arrays_of(candidates);
   if (remove_candidates(buffer))
     warn_of_replaced(self, state.replaced);
   const CandidateWriter::Written written = self->impl->candidates.write(
       buffer, candidates.boxes.size(),
       [&candidates](const GstCrowdBoxesMap& to, std::size_t n) { inject::fill(to, candidates, n); },
-      live.max_candidates);
+      live.max_candidates, state.arrays);
   if (!written.memory)
     return false;
   CandidateWriter::attach(buffer, written,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include <gmock/gmock.h>
+#include <gst/crowd/gstcrowdboxesarrays.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,6 +51,34 @@ TEST(crowdinject, replays_json_lines_scaled_to_the_frame) {
   EXPECT_THAT(got.candidates.boxes, ElementsAre(crowd::scene::Box{50, 100, 150, 200}));
   EXPECT_THAT(got.labels, ElementsAre("head"));
   EXPECT_EQ(got.width, 640u);
+}
+
+TEST(crowdinject, replays_what_rules_of_crowdnms_want) {
+  const TemporaryFile file(
+      R"({"resolution": {"width": 1280, "height": 720}, "objects": [{"box": [0,0,9,9], "density": 0.5, "proposal": 7, "visible-box": [2,4,6,8], "feature": [1,2]}, {"box": [0,0,9,9], "density": 0.25, "proposal": 8, "visible-box": [4,4,6,8], "feature": [3,4]}]}
+{"objects": []}
+{"objects": [{"box": [0,0,9,9], "proposal": 9}]}
+{"objects": [{"box": [0,0,9,9]}]}
+)");
+  const Inject inject("max-candidates=1 location=" + file.path);
+  const auto first = inject.pass();
+  const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(first.get());
+  ASSERT_EQ(meta->arrays, 15u);
+  ASSERT_EQ(meta->feature_length, 2u);
+  GstCrowdBoxesMap map;
+  ASSERT_TRUE(gst_crowd_boxes_map_memory_with(&map, meta->memory, meta->capacity, 15, 2, GST_MAP_READ));
+  EXPECT_EQ(*map.count, 2u);
+  EXPECT_EQ(map.densities[0], .5f);
+  EXPECT_EQ(map.proposals[0], 7u);
+  EXPECT_EQ(map.visible[0].x1, 1) << "in pixels of the frame";
+  EXPECT_EQ(map.visible[0].y2, 4);
+  EXPECT_THAT(std::vector<float>(map.features, map.features + 2), ElementsAre(1, 2));
+  gst_crowd_boxes_unmap(&map);
+  EXPECT_EQ(attached(inject.pass().get()).count, 0u);
+  const auto third = inject.pass(), fourth = inject.pass();
+  EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(third.get())->arrays, guint{GST_CROWD_BOXES_PROPOSALS});
+  EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(third.get())->feature_length, 0u);
+  EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(fourth.get())->arrays, 0u);
 }
 
 TEST(crowdinject, replays_det_txt_scaled_to_the_frame) {

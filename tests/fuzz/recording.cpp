@@ -21,6 +21,13 @@ void check_frames(const Recording& recording, std::uint64_t number) {
   require(view.boxes.size() == view.scores.size() && view.boxes.size() == view.classes.size(),
           "the arrays of a frame are equally long");
   require(view.boxes.size() <= recording.size(), "a frame has no more candidates than the recording");
+  require(view.extras.empty() || view.extras.size() == view.boxes.size(), "more is known of each or of none");
+  for (const Extra& extra : view.extras) {
+    require(extra.feature_length <= max_feature_length, "features are within the limit");
+    require(extra.first_feature <= view.features.size() &&
+                extra.feature_length <= view.features.size() - extra.first_feature,
+            "features are there");
+  }
   for (const std::int32_t object_class : view.classes)
     require(object_class >= 0 && object_class <= max_class, "classes are within the limit");
 }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,11 +21,21 @@ struct Size {
   float width, height;
 };
 
-/** Candidates as seen by a reader: three parallel arrays. */
+/** What else is known of a candidate. */
+struct Extra {
+  std::optional<float> density;
+  std::optional<std::uint32_t> proposal;
+  std::optional<Box> visible;
+  std::size_t first_feature = 0, feature_length = 0; /**< its part of all features; 0: it has none */
+};
+
+/** Candidates as seen by a reader: three parallel arrays, a fourth where more is known of any of them. */
 struct CandidatesView {
   std::span<const Box> boxes;
   std::span<const float> scores;
   std::span<const std::int32_t> classes;
+  std::span<const Extra> extras{};   /**< of each, or none */
+  std::span<const float> features{}; /**< of all, see Extra */
 };
 
 /** Candidates of a frame, or of a whole recording. Clearing keeps the memory. */
@@ -32,6 +43,8 @@ struct Candidates {
   std::vector<Box> boxes;
   std::vector<float> scores;
   std::vector<std::int32_t> classes;
+  std::vector<Extra> extras; /**< of each, or empty */
+  std::vector<float> features;
 
   std::size_t size() const {
     return boxes.size();
@@ -40,20 +53,32 @@ struct Candidates {
     boxes.clear();
     scores.clear();
     classes.clear();
+    extras.clear();
+    features.clear();
   }
   void resize(std::size_t n) {
     boxes.resize(n);
     scores.resize(n);
     classes.resize(n);
+    if (!extras.empty())
+      extras.resize(n);
   }
   void add(const Box& box, float score, std::int32_t object_class) {
     boxes.push_back(box);
     scores.push_back(score);
     classes.push_back(object_class);
+    if (!extras.empty())
+      extras.emplace_back();
+  }
+  /** Of the candidate that was added last. */
+  void add_extra(const Extra& extra) {
+    extras.resize(size());
+    extras.back() = extra;
   }
   CandidatesView view(std::size_t first, std::size_t count) const {
     return {std::span(boxes).subspan(first, count), std::span(scores).subspan(first, count),
-            std::span(classes).subspan(first, count)};
+            std::span(classes).subspan(first, count),
+            extras.empty() ? std::span<const Extra>() : std::span(extras).subspan(first, count), features};
   }
   CandidatesView view() const {
     return view(0, size());

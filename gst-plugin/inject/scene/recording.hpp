@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /**
- * Recorded candidates, kept in memory (24 bytes a candidate) and looked up by frame. Reading takes time linear in the
- * bytes of the file, whatever they are, and besides the candidates some 10 times the memory of the longest line.
+ * Recorded candidates, kept in memory (24 bytes a candidate, 80 and its feature where more is known of any) and looked
+ * up by frame. Reading takes time linear in the bytes of the file, whatever they are, and besides the candidates some
+ * 10 times the memory of the longest line.
  *
  * MOTChallenge det.txt, one candidate a line:
  *
@@ -21,10 +22,13 @@
  * (without the line break). "frame" counts from 0; without it a line is the frame after the line before. "resolution"
  * is the frame that the pixels refer to, the same on every line that gives it; if none does, they refer to the frame
  * they are put on. "box" is pixels, in floats. "score" is 1 where missing. "class" is a number from 0 to max_class;
- * a "label" names it, and a label without a class gets the next free one. An object may instead be one of DL Streamer's
+ * a "label" names it, and a label without a class gets the next free one. "density", "proposal" (a whole number below
+ * 2^32), "visible-box" (corners, as "box") and "feature" (1 to 4096 numbers) are what rules of crowdnms read: each is
+ * there in all objects of a line or in none, features of one length. An object may instead be one of DL Streamer's
  * gvametaconvert: {"x", "y", "w", "h", "detection": {"confidence", "label_id", "label"}}; and a line with a
  * "resolution" may lack "objects", which is a frame without any. Other members, "pts" and "members" among them, are not
- * looked at. Several lines of one frame add up.
+ * looked at. Several lines of one frame add up, and of the last four members what all of its
+ * candidates have is left.
  *
  * A line is one JSON object (RFC 8259, UTF-8) with at most 32 arrays and objects in each other and nothing behind it. A
  * member of the above may be there once, others may be repeated. Numbers may have any number of digits. Refused are, as
@@ -56,6 +60,9 @@ enum class Format { automatic, mot, jsonl };
 /** The maxima of the frame numbers and of the classes of a recording. */
 constexpr std::int64_t max_frame = 0x7fffffff;
 constexpr std::int32_t max_class = 0xffff;
+
+/** Of the numbers of a feature. */
+constexpr std::size_t max_feature_length = 4096;
 
 /** The number of bytes that are read of a file at most, a pipe too: 1 GiB. What has more is refused. */
 constexpr std::uint64_t max_file_bytes = std::uint64_t{1} << 30;

@@ -8,6 +8,14 @@
 
 namespace crowd::scene {
 
+void RecordingBuilder::add_extra(Extra extra, std::span<const float> features) {
+  std::vector<float>& all = recording_.candidates_.features;
+  extra.first_feature = all.size();
+  extra.feature_length = features.size();
+  all.insert(all.end(), features.begin(), features.end());
+  recording_.candidates_.add_extra(extra);
+}
+
 void RecordingBuilder::end_line(std::uint64_t frame) {
   auto& frames = recording_.frames_;
   const std::size_t now = recording_.candidates_.size();
@@ -16,6 +24,7 @@ void RecordingBuilder::end_line(std::uint64_t frame) {
   else
     frames.push_back({frame, ended_, now - ended_});
   ended_ = now;
+  ended_features_ = recording_.candidates_.features.size();
   accepted_lines_++;
 
   auto& labels = recording_.labels_;
@@ -31,6 +40,7 @@ void RecordingBuilder::end_line(std::uint64_t frame) {
 void RecordingBuilder::reject(BadLine bad) {
   pending_ = {};
   recording_.candidates_.resize(ended_);
+  recording_.candidates_.features.resize(ended_features_);
   recording_.skipped_lines_++;
   if (!recording_.first_skipped_)
     recording_.first_skipped_ = std::move(bad);
@@ -73,16 +83,20 @@ std::optional<std::int32_t> RecordingBuilder::class_named(std::string_view label
 }
 
 void RecordingBuilder::sort_by_frame() {
-  const Candidates unsorted = std::exchange(recording_.candidates_, {});
+  Candidates unsorted = std::exchange(recording_.candidates_, {});
   const auto chunks = std::exchange(recording_.frames_, {});
   auto& frames = recording_.frames_;
   auto& sorted = recording_.candidates_;
+  sorted.features = std::move(unsorted.features);
   for (const RecordedFrame& chunk : chunks) {
     if (frames.empty() || frames.back().number != chunk.number)
       frames.push_back({chunk.number, sorted.size(), 0});
     frames.back().count += chunk.count;
-    for (std::size_t i = chunk.first; i < chunk.first + chunk.count; i++)
+    for (std::size_t i = chunk.first; i < chunk.first + chunk.count; i++) {
       sorted.add(unsorted.boxes[i], unsorted.scores[i], unsorted.classes[i]);
+      if (!unsorted.extras.empty())
+        sorted.add_extra(unsorted.extras[i]);
+    }
   }
 }
 

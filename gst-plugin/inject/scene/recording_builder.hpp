@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,8 @@ class RecordingBuilder {
   void add(const Box& box, float score, std::int32_t object_class) {
     recording_.candidates_.add(box, score, object_class);
   }
+  /** What else is known of the candidate that was added last, its features among it. */
+  void add_extra(Extra extra, std::span<const float> features);
   void end_line(std::uint64_t frame);
   /** Counts a line that does not fit. */
   void reject(BadLine bad);
@@ -60,6 +63,7 @@ class RecordingBuilder {
   ClassesByLabel classes_;
   Pending pending_;
   std::size_t ended_ = 0; /**< candidates of the lines that have ended */
+  std::size_t ended_features_ = 0;
   std::uint64_t accepted_lines_ = 0;
 };
 

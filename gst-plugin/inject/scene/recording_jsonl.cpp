@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 #include <array>
+#include <cstdint>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "inject/scene/json_text.hpp"
 #include "inject/scene/json_value.hpp"
@@ -36,7 +39,7 @@ ObjectFields detection_of(json::object object) {
   return fields;
 }
 
-Box corners_of(json::value value) {
+Box corners_of(json::value value, std::string_view name) {
   std::array<float, 4> corners{};
   std::size_t n = 0;
   if (is(value, json::json_type::array)) {
@@ -44,12 +47,26 @@ Box corners_of(json::value value) {
       const json::value corner = taken(std::move(element));
       if (n++ == corners.size())
         break;
-      corners[n - 1] = to_float(number_in(corner, "a corner of ", "box"));
+      corners[n - 1] = to_float(number_in(corner, "a corner of ", name));
     }
   }
   if (n != corners.size())
-    throw Misfit{"\"box\" is not an array of four numbers, [x1, y1, x2, y2]"};
+    throw Misfit{quoted(name) + " is not an array of four numbers, [x1, y1, x2, y2]"};
   return {corners[0], corners[1], corners[2], corners[3]};
+}
+
+std::vector<float> feature_of(json::value value, std::string_view name) {
+  std::vector<float> feature;
+  if (is(value, json::json_type::array)) {
+    for (auto element : taken(value.get_array())) {
+      if (feature.size() == max_feature_length)
+        throw Misfit{quoted(name) + " has more than " + std::to_string(max_feature_length) + " numbers"};
+      feature.push_back(to_float(number_in(taken(std::move(element)), "a number of ", name)));
+    }
+  }
+  if (feature.empty())
+    throw Misfit{quoted(name) + " is not an array of numbers"};
+  return feature;
 }
 
 /** A member of "objects". */
@@ -85,13 +102,21 @@ class ObjectReader {
     return detection_.label.empty() ? fields_.label : detection_.label;
   }
 
+  const Extra& extra() const {
+    return extra_;
+  }
+  const std::vector<float>& feature() const {
+    return feature_;
+  }
+
  private:
-  static constexpr std::array<std::string_view, 10> names = {"x",     "y",     "w",     "h",         "box",
-                                                             "score", "class", "label", "detection", "confidence"};
+  static constexpr std::array<std::string_view, 14> names = {
+      "x",     "y",         "w",          "h",       "box",      "score",       "class",
+      "label", "detection", "confidence", "density", "proposal", "visible-box", "feature"};
 
   void take(std::string_view name, json::value value) {
     if (name == "box") {
-      box_ = corners_of(value);
+      box_ = corners_of(value, name);
     } else if (name == "score") {
       fields_.score = to_float(number_of(value, name));
     } else if (name == "class") {
@@ -103,6 +128,14 @@ class ObjectReader {
     } else if (name == "confidence") {
       check(value);
       has_confidence_ = true;
+    } else if (name == "density") {
+      extra_.density = to_float(number_of(value, name));
+    } else if (name == "proposal") {
+      extra_.proposal = static_cast<std::uint32_t>(whole_of(value, name, UINT32_MAX));
+    } else if (name == "visible-box") {
+      extra_.visible = corners_of(value, name);
+    } else if (name == "feature") {
+      feature_ = feature_of(value, name);
     } else {
       extents_[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())] = number_of(value, name);
     }
@@ -112,6 +145,38 @@ class ObjectReader {
   std::array<std::optional<double>, 4> extents_;
   ObjectFields fields_, detection_;
   bool has_confidence_ = false;
+  Extra extra_{};
+  std::vector<float> feature_;
+};
+
+/** Objects of a line, which have the same beside their boxes. */
+class AlikeObjects {
+ public:
+  void take(const ObjectReader& object) {
+    const Extra& extra = object.extra();
+    const std::size_t length = object.feature().size();
+    if (std::exchange(any_, true)) {
+      same(extra.density.has_value() == first_.density.has_value(), "density");
+      same(extra.proposal.has_value() == first_.proposal.has_value(), "proposal");
+      same(extra.visible.has_value() == first_.visible.has_value(), "visible-box");
+      same((length == 0) == (first_.feature_length == 0), "feature");
+      if (length != first_.feature_length)
+        throw Misfit{"\"feature\" has " + std::to_string(first_.feature_length) + " numbers in one object and " +
+                     std::to_string(length) + " in another"};
+    } else {
+      first_ = extra;
+      first_.feature_length = length;
+    }
+  }
+
+ private:
+  static void same(bool alike, std::string_view name) {
+    if (!alike)
+      throw Misfit{quoted(name) + " is there in some objects of the line and not in others"};
+  }
+
+  Extra first_{};
+  bool any_ = false;
 };
 
 Size resolution_of(json::object object) {
@@ -203,16 +268,22 @@ class JsonlParser : public LineParser {
   static void read_objects(json::value value, RecordingBuilder& builder) {
     if (!is(value, json::json_type::array))
       throw Misfit{"no array \"objects\""};
+    AlikeObjects alike;
     for (auto element : taken(value.get_array())) {
       const json::value member = taken(std::move(element));
       if (!is(member, json::json_type::object))
         throw Misfit{"a member of \"objects\" is not an object"};
-      add(ObjectReader(object_of(member, "objects")), builder);
+      const ObjectReader object(object_of(member, "objects"));
+      alike.take(object);
+      add(object, builder);
     }
   }
 
   static void add(const ObjectReader& object, RecordingBuilder& builder) {
     builder.add(object.box(), object.score(), class_of(object, builder));
+    const Extra& extra = object.extra();
+    if (extra.density || extra.proposal || extra.visible || !object.feature().empty())
+      builder.add_extra(extra, object.feature());
   }
 
   static std::int32_t class_of(const ObjectReader& object, RecordingBuilder& builder) {

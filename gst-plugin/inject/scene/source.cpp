@@ -44,10 +44,16 @@ CandidatesView Source::recorded_frame(const Recording& recording, const Request&
   if (recorded_.width == 0 || (recorded_.width == request.frame.width && recorded_.height == request.frame.height))
     return view;
   const float sx = request.frame.width / recorded_.width, sy = request.frame.height / recorded_.height;
+  const auto scaled = [sx, sy](const Box& box) { return Box{box.x1 * sx, box.y1 * sy, box.x2 * sx, box.y2 * sy}; };
   candidates_.boxes.clear();
   for (const Box& box : view.boxes)
-    candidates_.boxes.push_back({box.x1 * sx, box.y1 * sy, box.x2 * sx, box.y2 * sy});
-  return {candidates_.boxes, view.scores, view.classes};
+    candidates_.boxes.push_back(scaled(box));
+  candidates_.extras.assign(view.extras.begin(), view.extras.end());
+  for (Extra& extra : candidates_.extras) {
+    if (extra.visible)
+      extra.visible = scaled(*extra.visible);
+  }
+  return {candidates_.boxes, view.scores, view.classes, candidates_.extras, view.features};
 }
 
 }  // namespace crowd::scene
