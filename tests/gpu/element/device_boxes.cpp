@@ -23,16 +23,39 @@ void fill(const GstCrowdBoxesMap& map, const MetaBoxes& from) {
     std::memcpy(map.scores, from.boxes.scores.data(), n * sizeof(float));
     std::memcpy(map.classes, from.boxes.classes.data(), n * sizeof(std::int32_t));
   }
+  const auto copy = [](auto* to, const auto& values) {
+    if (to && !values.empty())
+      std::memcpy(to, values.data(), values.size() * sizeof values[0]);
+  };
+  copy(map.densities, from.extras.densities);
+  copy(map.proposals, from.extras.proposals);
+  copy(map.visible, from.extras.visible);
+  copy(map.features, from.extras.features);
   if (!from.members.empty())
     std::memcpy(map.members, from.members.data(), std::min(n, from.members.size()) * sizeof(std::uint32_t));
   *map.count = from.count;
   *map.candidates = from.candidates;
 }
 
+guint arrays_of(const MetaBoxes& boxes) {
+  return boxes.with_extras ? GST_CROWD_BOXES_DENSITIES | GST_CROWD_BOXES_PROPOSALS | GST_CROWD_BOXES_VISIBLE |
+                                 GST_CROWD_BOXES_FEATURES
+                           : GST_CROWD_BOXES_NO_ARRAYS;
+}
+
+guint feature_length_of(const MetaBoxes& boxes) {
+  return boxes.with_extras ? boxes.extras.feature_length : 0;
+}
+
+bool map_boxes(GstCrowdBoxesMap& map, GstMemory* memory, const MetaBoxes& boxes, GstMapFlags flags) {
+  return gst_crowd_boxes_map_memory_with(&map, memory, boxes.capacity, arrays_of(boxes), feature_length_of(boxes),
+                                         flags);
+}
+
 Ref<GstMemory> in_system_memory(const MetaBoxes& boxes) {
-  GstMemory* memory = gst_crowd_boxes_memory_new(boxes.capacity);
+  GstMemory* memory = gst_crowd_boxes_memory_new_with(boxes.capacity, arrays_of(boxes), feature_length_of(boxes));
   GstCrowdBoxesMap map;
-  EXPECT_TRUE(memory && gst_crowd_boxes_map_memory(&map, memory, boxes.capacity, GST_MAP_WRITE));
+  EXPECT_TRUE(memory && map_boxes(map, memory, boxes, GST_MAP_WRITE));
   fill(map, boxes);
   gst_crowd_boxes_unmap(&map);
   return Ref<GstMemory>(memory);
@@ -47,6 +70,8 @@ void attach(GstBuffer* buffer, const MetaBoxes& boxes, Ref<GstMemory> memory) {
   const auto add =
       boxes.kind == GST_CROWD_BOXES_SURVIVORS ? gst_buffer_add_crowd_survivors_meta : gst_buffer_add_crowd_boxes_meta;
   GstCrowdBoxesMeta* meta = add(buffer, memory.release(), boxes.capacity, width, height, boxes.labels);
+  meta->arrays = arrays_of(boxes);
+  meta->feature_length = feature_length_of(boxes);
   meta->placement.xx = double(width) / boxes.frame_width;
   meta->placement.yy = double(height) / boxes.frame_height;
 }
@@ -89,20 +114,21 @@ void attach(GstBuffer* buffer, const MetaBoxes& boxes) {
 
 Ref<GstMemory> upload(const MetaBoxes& boxes, GstMemory* beside) {
   const Ref<GstMemory> host = in_system_memory(boxes);
-  Ref<GstMemory> memory(gst_crowd_cuda_boxes_memory_new(beside, boxes.capacity));
+  Ref<GstMemory> memory(
+      gst_crowd_cuda_boxes_memory_new_with(beside, boxes.capacity, arrays_of(boxes), feature_length_of(boxes)));
   EXPECT_NE(memory, nullptr);
   GstCrowdBoxesMap from, to;
-  if (!memory || !gst_crowd_boxes_map_memory(&from, host.get(), boxes.capacity, GST_MAP_READ))
+  if (!memory || !map_boxes(from, host.get(), boxes, GST_MAP_READ))
     return nullptr;
-  if (gst_crowd_boxes_map_memory(&to, memory.get(), boxes.capacity, write_on_device)) {
+  if (map_boxes(to, memory.get(), boxes, write_on_device)) {
     GstCrowdBoxesLayout layout;
-    gst_crowd_boxes_layout_init(&layout, boxes.capacity);
+    gst_crowd_boxes_layout_init_with(&layout, boxes.capacity, arrays_of(boxes), feature_length_of(boxes));
+    const bool whole = !boxes.members.empty() || boxes.with_extras;
     EXPECT_TRUE(gst_crowd_cuda_push(memory.get()));
     // The members of candidates are not specified.
     EXPECT_EQ(cudaMemset(to.count, 0xaa, layout.size), cudaSuccess);
-    EXPECT_EQ(
-        cudaMemcpy(to.count, from.count, boxes.members.empty() ? layout.members : layout.size, cudaMemcpyHostToDevice),
-        cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(to.count, from.count, whole ? layout.size : layout.members, cudaMemcpyHostToDevice),
+              cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     gst_crowd_cuda_pop();
     gst_crowd_boxes_unmap(&to);

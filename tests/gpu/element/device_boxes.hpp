@@ -14,6 +14,7 @@
 
 #include "boxes.hpp"
 #include "device_support.hpp"
+#include "oracle.hpp"
 
 namespace crowd::test {
 
@@ -29,6 +30,8 @@ struct MetaBoxes {
   GstCrowdBoxesKind kind = GST_CROWD_BOXES_CANDIDATES;
   GstCrowdBoxesPlacement placement = {1, 0, 0, 0, 1, 0};  ///< of those that were read
   GstMemory* memory = nullptr;                            ///< where they were read from
+  Extras extras{};                                        ///< attached as all of GstCrowdBoxesArrays, if with_extras
+  bool with_extras = false;
 };
 
 /// Candidates on a frame of that size, with room for all of them and `spare` more.

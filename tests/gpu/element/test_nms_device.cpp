@@ -5,6 +5,7 @@
 // system memory.
 
 #include "device_boxes.hpp"
+#include "rule_cases.hpp"
 
 namespace {
 
@@ -18,6 +19,7 @@ constexpr const char* boxes[] = {"clustered",       "multi_class",          "odd
 struct Rule {
   const char* name;
   const char* properties;
+  bool with_extras = false;  ///< candidates have all that rules read
 };
 
 constexpr Rule rules[] = {
@@ -35,6 +37,14 @@ constexpr Rule rules[] = {
     {"soft_gaussian", "method=soft-gaussian sigma=0.3 score-threshold=0.1 max-detections=20"},
     {"matrix_linear", "method=matrix-linear score-threshold=0.05"},
     {"matrix_gaussian", "method=matrix-gaussian sigma=2 score-threshold=0.05"},
+    {"class_attrs", "class-attrs=\"1,iou=0.3,score=0.4;2,iou=0.7\""},
+    {"class_filter", "class-filter=\"0,2\" class-attrs=\"2,score=0.2\""},
+    {"sizes", "min-width=10 min-height=12 max-width=200 max-height=150"},
+    {"adaptive", "rule=adaptive iou-threshold=0.4", true},
+    {"set", "rule=set iou-threshold=0.4", true},
+    {"visible", "rule=visible iou-threshold=0.4", true},
+    {"feature", "rule=feature iou-threshold=0.7 min-overlap=0.2 max-distance=1.2", true},
+    {"soft_set", "method=soft-linear rule=set iou-threshold=0.3 score-threshold=0.05", true},
 };
 
 class OnDevice : public testing::TestWithParam<Rule> {
@@ -56,6 +66,10 @@ TEST_P(OnDevice, survivors_are_those_of_the_cpu) {
           candidates_of(distribution(name).make(n, seed), 3840, 2160, dice.pick<std::uint32_t>(sizes));
       if (dice.one_in(2))
         candidates.labels = labels.get();
+      if (rule.with_extras) {
+        candidates.with_extras = true;
+        candidates.extras = draw_extras(candidates.boxes, dice);
+      }
       if (dice.one_in(3))  // more than there is room for
         candidates.count = candidates.capacity = n, candidates.count += dice.below(5000);
       const auto out = twins.pass(candidates, n * GST_MSECOND);
@@ -79,6 +93,20 @@ INSTANTIATE_TEST_SUITE_P(Rule, OnDevice, testing::ValuesIn(rules),
 
 MetaBoxes people(std::uint32_t n, std::uint64_t seed) {
   return candidates_of(crowd::test::crowd(n, 40, 1920, 1080, seed), 1920, 1080, 100);
+}
+
+TEST(NmsDevice, candidates_without_what_the_rule_reads_are_dropped) {
+  const Gpu gpu;
+  Twins twins(gpu, "rule=feature", "backend=cuda meta-output=boxes");
+  for (int i = 0; i < 2; i++) {
+    const auto out = twins.pass(people(100, 7));
+    for (GstBuffer* buffer : {out.host.get(), out.device.get()}) {
+      EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(buffer), nullptr);
+      EXPECT_EQ(gst_buffer_get_crowd_survivors_meta(buffer), nullptr);
+    }
+  }
+  twins.expect_same_stats();
+  EXPECT_EQ(twins.device.stat("nms", "failures"), 2u);
 }
 
 TEST(NmsDevice, regions_leave_unless_downstream_reads_survivors_on_the_device) {
