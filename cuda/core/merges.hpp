@@ -113,7 +113,8 @@ struct UnionMerge {
 struct VoteMerge : WeightedMerge {
   static constexpr CrowdNmsMerge value = CROWD_NMS_MERGE_VOTE;
   static constexpr char name[] = "vote";
-  static constexpr char description[] = "the mean of all boxes that overlap it, weighted by their scores (box voting)";
+  static constexpr char description[] =
+      "the mean of all boxes that overlap it, weighted by their scores (box voting, Gidaris & Komodakis 2015)";
   static constexpr MergedOf of = MergedOf::voters;
 };
 
