@@ -47,7 +47,7 @@ struct Inputs {
   std::byte* extras;  ///< what the rule reads
 };
 
-/// Room for what a rule reads of a candidate. Features may be longer, and are then refused.
+/// Room for what a rule reads of a candidate. Features may be longer, and lie in blocks of their own then.
 constexpr std::size_t extra_room = sizeof(CrowdNmsBox);
 
 RuleArray extras_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates) {
@@ -97,6 +97,13 @@ std::uint32_t max_used(const CrowdNmsCandidates& candidates) {
   return max;
 }
 
+std::size_t total_used(const CrowdNmsCandidates& candidates) {
+  std::size_t total = 0;
+  for (std::uint32_t f = 0; f < candidates.frames; ++f)
+    total += used(candidates, f);
+  return total;
+}
+
 std::size_t start(const CrowdNmsCandidates& candidates, std::uint32_t frame) {
   return candidates.offsets ? candidates.offsets[frame] : static_cast<std::size_t>(frame) * candidates.capacity;
 }
@@ -110,6 +117,7 @@ class DeviceSession final : public Session {
  private:
   std::size_t pack(const CrowdNmsCandidates& candidates, const RuleArray& extras, bool with_classes,
                    Inputs& on_device) noexcept;
+  CrowdNmsStatus make_feature_room(std::size_t bytes) noexcept;
   CrowdNmsStatus wait() noexcept;
   void hand_over(const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& survivors, std::uint32_t room,
                  std::uint32_t fullest, const Outputs& outputs) noexcept;
@@ -118,6 +126,9 @@ class DeviceSession final : public Session {
   cuda::Event done_;
   cuda::PinnedMemory staging_;
   cuda::DeviceMemory inputs_;
+  cuda::PinnedMemory feature_staging_;  // once a call needed them
+  cuda::DeviceMemory features_;
+  std::size_t feature_bytes_ = 0;  // of each of the two
   cuda::PinnedMemory outputs_;
   cuda::DeviceMemory workspace_;
   std::size_t workspace_bytes_ = 0;
@@ -155,16 +166,33 @@ CrowdNmsStatus DeviceSession::allocate(const CrowdNmsParams* params, std::uint32
   return status;
 }
 
-// Fills the staging block; returns the bytes to copy.
+/// For a call whose features are longer than the room for them. Nothing is under way between calls.
+CrowdNmsStatus DeviceSession::make_feature_room(std::size_t bytes) noexcept {
+  if (bytes <= feature_bytes_)
+    return CROWD_NMS_OK;
+  feature_bytes_ = 0;
+  CrowdNmsStatus status = reserve(feature_staging_, bytes, "allocating pinned memory for features");
+  if (status == CROWD_NMS_OK)
+    status = reserve(features_, bytes, "allocating device memory for features");
+  if (status == CROWD_NMS_OK)
+    feature_bytes_ = bytes;
+  return status;
+}
+
+// Fills the staging blocks; returns the bytes to copy of the first one.
 std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, const RuleArray& extras, bool with_classes,
                                 Inputs& on_device) noexcept {
-  std::size_t total = 0;
-  for (std::uint32_t f = 0; f < candidates.frames; ++f)
-    total += used(candidates, f);
+  const std::size_t total = total_used(candidates);
   Carver host(staging_.get(), alignment);
-  const Inputs to = take_inputs(host, total, candidates.frames);
+  Inputs to = take_inputs(host, total, candidates.frames);
   Carver device(inputs_.get(), alignment);
   on_device = take_inputs(device, total, candidates.frames);
+  const bool apart = extras.size > extra_room;
+  const auto* const end_without_extras = with_classes ? to.extras : reinterpret_cast<const std::byte*>(to.classes);
+  if (apart) {
+    to.extras = static_cast<std::byte*>(feature_staging_.get());
+    on_device.extras = static_cast<std::byte*>(features_.get());
+  }
   std::size_t at = 0;
   for (std::uint32_t f = 0; f < candidates.frames; ++f) {
     const std::uint32_t n = used(candidates, f);
@@ -183,10 +211,9 @@ std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, const Rule
   }
   if (!with_classes)
     on_device.classes = nullptr;
-  if (extras.size)
+  if (extras.size && !apart)
     return host.bytes();
-  const std::byte* const end = with_classes ? to.extras : reinterpret_cast<std::byte*>(to.classes);
-  return static_cast<std::size_t>(end - static_cast<std::byte*>(staging_.get()));
+  return static_cast<std::size_t>(end_without_extras - static_cast<std::byte*>(staging_.get()));
 }
 
 CrowdNmsStatus DeviceSession::wait() noexcept {
@@ -227,16 +254,16 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
     return CROWD_NMS_OK;
   const bool with_classes = candidates.classes && (!params.class_agnostic || params.class_count || params.listed_only);
   const RuleArray extras = extras_of(params, candidates);
-  if (extras.size > extra_room)
-    return fail(
-        CROWD_NMS_UNSUPPORTED,
-        "a session on the GPU takes features of at most %zu values: use the CPU backend, or crowd_nms_cuda() on "
-        "device buffers",
-        extra_room / sizeof(float));
+  const std::size_t feature_bytes = extras.size > extra_room ? total_used(candidates) * extras.size : 0;
+  if (const CrowdNmsStatus status = make_feature_room(feature_bytes); status != CROWD_NMS_OK)
+    return status;
   Inputs inputs;
   const std::size_t bytes = pack(candidates, extras, with_classes, inputs);
-  if (const cudaError_t error =
-          cudaMemcpyAsync(inputs_.get(), staging_.get(), bytes, cudaMemcpyHostToDevice, stream_.get()))
+  cudaError_t error = cudaMemcpyAsync(inputs_.get(), staging_.get(), bytes, cudaMemcpyHostToDevice, stream_.get());
+  if (error == cudaSuccess && feature_bytes)
+    error =
+        cudaMemcpyAsync(features_.get(), feature_staging_.get(), feature_bytes, cudaMemcpyHostToDevice, stream_.get());
+  if (error != cudaSuccess)
     return failed("uploading candidates", error);
 
   // The caller may offer more room than there are candidates; the session's own room is the capacity.

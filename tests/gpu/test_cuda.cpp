@@ -43,12 +43,6 @@ class CudaAgainstOracle : public testing::TestWithParam<std::tuple<CrowdNmsMetho
     return std::get<1>(GetParam()).run;
   }
 
-  // Sessions on the GPU take no features of more than 4 values.
-  bool takes(const Case& it) const {
-    return it.params.rule != CROWD_NMS_FEATURE || it.batch.extras.feature_length <= 4 ||
-           std::get<1>(GetParam()).run != run_cuda_session;
-  }
-
   void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
     std::size_t ran = 0;
     for_each_case(sizes, method(), per_size, [&](const Case& it) {
@@ -103,7 +97,7 @@ TEST_P(CudaAgainstOracle, agrees_with_rules) {
   if (!reads(method(), CROWD_NMS_READS_RULE))
     GTEST_SKIP() << "the method reads no rules";
   const auto agrees = [&](const Case& it) {
-    if (fits_hardware(it) && takes(it))
+    if (fits_hardware(it))
       expect_as_oracle(runner(), it);
   };
   for_each_ruled_case(small_sizes, method(), quick() ? 1 : 5, agrees);
@@ -115,7 +109,7 @@ TEST_P(CudaAgainstOracle, agrees_with_rules) {
 
 TEST_P(CudaAgainstOracle, agrees_when_merging) {
   const auto agrees = [&](const Case& it) {
-    if (fits_hardware(it) && takes(it))
+    if (fits_hardware(it))
       expect_as_oracle(runner(), merging(it));
   };
   for_each_case(small_sizes, method(), quick() ? 1 : 4, agrees);

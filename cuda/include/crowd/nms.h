@@ -139,7 +139,7 @@
  *              weighted  each coordinate is sum(w * x) / sum(w), with w = 0 < score ? score : 0
  *              union     min of each of x1 and y1, max of each of x2 and y2
  *              vote      as weighted, but of its voters: itself and all valid candidates of its class, better- and
- *                        worse-ranked, that overlap it, whether or not it represents them. Detectron's box voting
+ *                        worse-ranked, that overlap it, whether or not it represents them (Gidaris, Komodakis 2015)
  *              Where sum(w) is 0, infinite or NaN, the survivor's own box stays. x2 >= x1 and y2 >= y1 hold for all of
  *              them; rounding may make two equal.
  * cluster_score  What score it has in CrowdNmsSurvivors::scores. Of members, with merge vote, too:
@@ -557,8 +557,8 @@ CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_probe(void);
 
 /**
  * A session: NMS on host buffers with everything allocated up front. With the CUDA backend candidates go up through
- * pinned memory, and only survivors (and what else was asked for) come back. A CUDA session takes features of at most 4
- * values: CROWD_NMS_UNSUPPORTED beyond.
+ * pinned memory, and only survivors (and what else was asked for) come back. Features of more than 4 values have memory
+ * of their own there, see crowd_nms_session_run().
  */
 typedef struct CrowdNmsSession CrowdNmsSession;
 
@@ -576,8 +576,8 @@ CROWD_NMS_API CrowdNmsStatus crowd_nms_session_new(CrowdNmsBackend backend, cons
 
 /**
  * Runs on host buffers and returns when the results are there. candidates->frames and ->capacity are at most the
- * session's, also where one of them is 0: CROWD_NMS_INVALID_ARGUMENT beyond. Allocates nothing. One call at a time per
- * session.
+ * session's, also where one of them is 0: CROWD_NMS_INVALID_ARGUMENT beyond. Allocates nothing, but for features
+ * of more than 4 values on CUDA: pinned and device memory for the largest call so far. One call at a time per session.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_session_run(CrowdNmsSession *session, const CrowdNmsParams *params,
                                                    const CrowdNmsCandidates *candidates,
