@@ -4,9 +4,11 @@
 // What crowdnms left on a frame, as text to compare.
 #pragma once
 
+#include <gst/crowd/gstcrowdboxesarrays.h>
 #include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
 #include <sstream>
 #include <string>
@@ -69,6 +71,24 @@ inline std::vector<Candidate> random_candidates(std::mt19937& random, unsigned n
         {one.x1 + dx, one.y1 + dy, one.x1 + dx + width, one.y2 + dy, float(score(random)) / 40 - .1f, one.class_id});
   }
   return all;
+}
+
+/// Gives the candidates of a frame what rules read, some of it NaN: features of one or of three values, or nothing.
+inline void add_random_arrays(GstBuffer* buffer, std::mt19937& random, unsigned n) {
+  const unsigned kind = random() % 8;
+  if (kind == 0 || n == 0)
+    return;
+  const auto numbers = [&](std::size_t count) {
+    std::vector<float> all(count);
+    for (float& number : all)
+      number = random() % 50 ? float(random() % 64) / 64 : std::nanf("");
+    return g_bytes_new(all.data(), count * sizeof(float));
+  };
+  GBytes* arrays[] = {numbers(n), numbers(n), numbers(4 * n), numbers(n * (kind % 2 ? 1 : 3))};
+  EXPECT_TRUE(gst_crowd_boxes_meta_set_array_bytes(gst_buffer_get_crowd_boxes_meta(buffer), arrays[0], arrays[1],
+                                                   arrays[2], arrays[3], nullptr));
+  for (GBytes* bytes : arrays)
+    g_bytes_unref(bytes);
 }
 
 }  // namespace crowd::test

@@ -177,7 +177,7 @@ class nms_batch : public testing::Test {
       ASSERT_EQ(described(buffer(i)), described(copies[i].get())) << i;
     }
     for (const char* field : {"frames", "candidates", "survivors", "suppressed", "invalid", "below-threshold",
-                              "overflow", "clipped", "failures"})
+                              "overflow", "clipped", "failures", "nan-candidates"})
       EXPECT_EQ(batches.stat(field), alone.stat(field)) << field;
     EXPECT_EQ(take_warnings(batches.bus()).size(), take_warnings(alone.bus()).size());
   }
@@ -194,9 +194,12 @@ TEST_F(nms_batch, each_frame_is_clustered_as_if_it_were_alone) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << " round " << round);
     clear();
     const unsigned frames = 1 + random() % 6;
-    for (unsigned i = 0; i < frames; i++)
-      add(i % 2, random_candidates(random, random() % 300));
+    for (unsigned i = 0; i < frames; i++) {
+      const unsigned n = random() % 300;
+      add_random_arrays(add(i % 2, random_candidates(random, n)), random, n);
+    }
     crowd::NmsSettings settings;
+    settings.params.rule = CrowdNmsRule(random() % 5);
     settings.params.method = methods[round % methods.size()];
     settings.params.merge = merges[random() % merges.size()];
     settings.params.cluster_score = CrowdNmsClusterScore(random() % 4);
