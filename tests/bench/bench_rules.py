@@ -6,7 +6,7 @@
 gst-crowd-eval does.
 Tables as markdown, and a plot.
 
-usage: bench_rules.py RESULTS.md [--frames N] [--seed N] [--thresholds .3,.5] [--densities 10,80] [--no-film]
+usage: bench_rules.py RESULTS.md [--frames N] [--seed N] [--thresholds .3,.5] [--densities 10,80] [--only "greedy iou"] [--no-film]
 
 In meson devenv, on the CPU, with Debian's python3-gi, python3-numpy and python3-matplotlib. Rules are those that the
 element lists: new ones come in by themselves, with their defaults. The plot is RESULTS.png.
@@ -46,6 +46,7 @@ class Crowd:
     group: str  # of the tables
     min_visibility: float = 0.0
     visible_boxes: bool = False
+    with_extras: bool = False  # candidates have what all rules read
 
 
 def synthetic(folder, density, frames, seed, visible):
@@ -53,7 +54,7 @@ def synthetic(folder, density, frames, seed, visible):
     truth, found = folder / f"truth-{density}.jsonl", folder / f"candidates-{density}-{visible:d}.jsonl"
     like = crowds.write(seed, density, frames, visible, truth, found)
     return Crowd(f"{density} people, {boxes}", truth, found, frames, (crowds.WIDTH, crowds.HEIGHT), like,
-                 f"Synthetic people, {boxes}", visible_boxes=visible, min_visibility=.1 if visible else 0)
+                 f"Synthetic people, {boxes}", visible_boxes=visible, min_visibility=.1 if visible else 0, with_extras=True)
 
 
 def count(path, separator):
@@ -102,6 +103,10 @@ def measure(crowd, names, thresholds, folder):
     return results
 
 
+def wanted(crowd, only):
+    return [(name, rule) for name, rule in rules.distinct(crowd.with_extras) if not only or name in only.split(",")]
+
+
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=pathlib.Path)
@@ -109,6 +114,7 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--thresholds", default=".3,.4,.5,.6,.7,.8,.9")
     parser.add_argument("--densities", default=",".join(map(str, crowds.DENSITIES)))
+    parser.add_argument("--only", metavar="RULES", help="names of rows, separated by commas")
     parser.add_argument("--no-film", dest="film", action="store_false")
     return parser.parse_args()
 
@@ -128,8 +134,7 @@ def main():
                   for density in options.densities.split(",")]
         judged += [scene(folder, kind, size, options.frames) for kind, size in SCENES.items()]
         judged += [film(folder)] if options.film else []
-        names = rules.distinct()
-        measured = {crowd.name: measure(crowd, names, thresholds, folder) for crowd in judged}
+        measured = {crowd.name: measure(crowd, wanted(crowd, options.only), thresholds, folder) for crowd in judged}
     arguments = [pathlib.Path(a).name if a == str(options.results) else a for a in sys.argv[1:]]
     results = {"command": " ".join(["tests/bench/bench_rules.py", *arguments]), "cpu": cpu(), "seed": options.seed,
                "date": datetime.date.today().isoformat(), "detector": DETECTOR,

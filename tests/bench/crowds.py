@@ -7,7 +7,10 @@ candidates, gst-crowd-eval reads the people.
 People stand on a plane, in groups and alone, in 1920x1080; nearer ones are larger and hide those behind them. Each has
 a pile of candidates, the fewer and the worse the less of the person can be seen, around the full box and drawn towards
 what can be seen, or around the visible box. Some lie between two people who overlap, some are wrong. Regions to ignore
-are far crowds above the horizon, with piles of their own. None of this was measured on a detector: rules are compared
+are far crowds above the horizon, with piles of their own. What rules read of candidates is drawn from the person that
+they are of: density (the person's largest overlap with another), visible part, a feature, and a proposal that the
+candidates of two people who overlap share one by one, as in CrowdDet. It is as good as a detector's can be hoped to be,
+and rules that read it are judged by that. None of this was measured on a detector: rules are compared
 on the same crowds, and that is all it is for.
 """
 
@@ -22,6 +25,8 @@ CELL = 4  # pixels, of the raster on which people hide each other
 ASPECT = .41
 JITTER = .07  # of place and size of a candidate, as a part of the person
 MIN_SCORE = .05
+DENSITY_NOISE = .05  # deviation of a candidate's density from its person's
+FEATURE_LENGTH, FEATURE_NOISE = 8, .2  # people are 4 apart on average, candidates of one of them .8
 
 
 def people(random, count):
@@ -78,33 +83,66 @@ def overlap(a, b):
 
 
 def candidates(random, boxes, seen, shares, regions, visible):
-    """Corners and score of each; around visible boxes if `visible`."""
-    piles = []
+    """Corners, score and person of each, -1 for none; around visible boxes if `visible`."""
+    piles, owners = [], []
+
+    def add(made, owner=-1):
+        piles.append(made)
+        owners.append(np.full(len(made), owner))
+
     quality = np.clip(.45 + .5 * shares + .12 * random.standard_normal(len(boxes)), .05, 1)
-    for box, part, share, best in zip(boxes, seen, shares, quality):
+    for person, (box, part, share, best) in enumerate(zip(boxes, seen, shares, quality)):
         if share >= .1:
             drawn = part if visible else box + (1 - share) * .25 * (part - box)
-            piles.append(pile(random, drawn, best, random.poisson(2 + 12 * share)))
+            add(pile(random, drawn, best, random.poisson(2 + 12 * share)), person)
     found = seen if visible else boxes
     ratio = overlap(found, found)
     for a, b in np.argwhere(np.triu((ratio > .3) & (ratio < .8), 1)):
         if random.random() < .3:
-            piles.append(pile(random, (found[a] + found[b]) / 2, .5 * min(quality[a], quality[b]), 2))
+            add(pile(random, (found[a] + found[b]) / 2, .5 * min(quality[a], quality[b]), 2))
     for _ in range(random.poisson(3 + .4 * len(boxes))):
         height = random.uniform(40, 250)
         corner = random.uniform(0, 1, 2) * [WIDTH - ASPECT * height, HEIGHT - height]
         box = np.concatenate([corner, corner + [ASPECT * height, height]])
-        piles.append(pile(random, box, .1 + .5 * random.random() ** 2, int(random.integers(1, 4))))
+        add(pile(random, box, .1 + .5 * random.random() ** 2, int(random.integers(1, 4))))
     for x1, y1, x2, y2 in regions:
         for _ in range(12):
             height = random.uniform(20, y2 - y1)
             corner = np.array([random.uniform(x1, x2 - ASPECT * height), random.uniform(y1, y2 - height)])
             box = np.concatenate([corner, corner + [ASPECT * height, height]])
-            piles.append(pile(random, box, random.uniform(.2, .7), 3))
-    rows = np.concatenate(piles) if piles else np.empty((0, 5))
+            add(pile(random, box, random.uniform(.2, .7), 3))
+    rows = np.column_stack([np.concatenate(piles), np.concatenate(owners)]) if piles else np.empty((0, 6))
     rows[:, :4] = np.clip(rows[:, :4], 0, [WIDTH, HEIGHT, WIDTH, HEIGHT])
     rows = rows[rows[:, 4] >= MIN_SCORE]
     return rows[random.permutation(len(rows))]
+
+
+def extras(random, boxes, seen, rows, visible):
+    """What rules read, of each row of candidates(): [{"density", "proposal", "visible-box", "feature"}]."""
+    boxes = seen if visible else boxes
+    ratio = overlap(boxes, boxes) * (1 - np.eye(len(boxes)))
+    looks = random.standard_normal((len(boxes), FEATURE_LENGTH))
+    partner = ratio.argmax(1) if len(boxes) else np.empty(0, int)
+    proposals, made, found = {}, np.zeros(len(boxes), int), []
+    for number, row in enumerate(rows):
+        person = int(row[5])
+        if person < 0:
+            density, part, look = 0, row[:4], random.standard_normal(FEATURE_LENGTH)
+            proposal = ("wrong", number)
+        else:
+            size = np.maximum(boxes[person, 2:] - boxes[person, :2], 1)
+            share = (seen[person] - np.tile(boxes[person, :2], 2)) / np.tile(size, 2)
+            part = np.tile(row[:2], 2) + share * np.tile(row[2:4] - row[:2], 2)
+            density = ratio[person].max() + DENSITY_NOISE * random.standard_normal()
+            look = looks[person] + FEATURE_NOISE * random.standard_normal(FEATURE_LENGTH)
+            other = partner[person]
+            pair = (min(person, other), max(person, other)) if partner[other] == person else (person, person)
+            proposal = (*pair, made[person])
+            made[person] += 1
+        found.append({"density": round(float(np.clip(density, 0, 1)), 4), "visible-box": corners(part),
+                      "proposal": proposals.setdefault(proposal, len(proposals)),
+                      "feature": [round(float(value), 3) for value in look]})
+    return found
 
 
 def far_crowds(random):
@@ -142,7 +180,9 @@ def write(seed, density, frames, visible, truth_path, candidates_path):
                        for b, s, v in zip(boxes, seen, shares)]
             objects += [{"box": corners(b), "visible-box": corners(b), "ignore": True} for b in regions]
             truth.write(line(number, objects))
-            found.write(line(number, [{"box": corners(r[:4]), "score": round(float(r[4]), 7)} for r in rows]))
+            known = extras(np.random.default_rng([seed, density, number, 1]), boxes, seen, rows, visible)
+            found.write(line(number, [{"box": corners(r[:4]), "score": round(float(r[4]), 7)} | more
+                                      for r, more in zip(rows, known)]))
             wanted = seen if visible else boxes
             close = (overlap(wanted, wanted) * (1 - np.eye(len(boxes))) >= .5).any(1)
             counts += len(boxes), len(rows), (shares >= .65).sum(), close.sum()

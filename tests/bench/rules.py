@@ -59,11 +59,13 @@ def microseconds(crowd, rule, threshold, runs=5):
     return min(times)
 
 
-def distinct():
-    """[(name, properties)]: the hard methods with each metric, greedy with each way of merging, and all others."""
+def distinct(with_extras):
+    """[(name, properties)]: the hard methods with each metric, greedy with each way of merging and, where candidates have
+    what these read, with each rule for pairs, and all other methods."""
     rules = [(f"{method} {metric}", {"method": method, "metric": metric}) for method in HARD
              for metric in nicks("metric")]
     rules += [(f"greedy merge={merge}", {"method": "greedy", "merge": merge}) for merge in nicks("merge")[1:]]
+    rules += [(f"greedy rule={rule}", {"method": "greedy", "rule": rule}) for rule in nicks("rule")[1:] if with_extras]
     return rules + [(method, {"method": method}) for method in nicks("method") if method not in HARD]
 
 

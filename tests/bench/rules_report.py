@@ -19,8 +19,8 @@ def best_threshold(scores, key="ap50"):
     return max(scores, key=lambda t: (sign * scores[t][key], -abs(float(t) - float(DEFAULT))))
 
 
-def rules_of(results):
-    return list(next(iter(results["measured"].values())))
+def rules_of(crowds):
+    return list(next(iter(crowds.values())))
 
 
 def groups(results):
@@ -65,13 +65,13 @@ def winners_table(results):
 
 
 def default_table(results, crowds):
-    rows = [[rule, *(cell(measured[rule][DEFAULT]) for measured in crowds.values())] for rule in rules_of(results)]
+    rows = [[rule, *(cell(measured[rule][DEFAULT]) for measured in crowds.values())] for rule in rules_of(crowds)]
     return table(["rule", *crowds], rows)
 
 
 def best_table(results, crowds):
     rows = []
-    for rule in rules_of(results):
+    for rule in rules_of(crowds):
         at = [best_threshold(measured[rule]) for measured in crowds.values()]
         rows.append([rule, *(f"{cell(m[rule][t])} at {t}" for m, t in zip(crowds.values(), at))])
     return table(["rule", *crowds], rows)
@@ -79,7 +79,7 @@ def best_table(results, crowds):
 
 def thresholds_table(results, crowds):
     """The first rule, which is crowdnms' default, with all thresholds."""
-    rule = rules_of(results)[0]
+    rule = rules_of(crowds)[0]
     rows = [[at, *(" ".join(f"{m[rule][at][key]:.3f}" for key in ("ap50", "mr", "ji")) for m in crowds.values())]
             for at in next(iter(crowds.values()))[rule]]
     return table([f"{rule} at", *crowds], rows)
@@ -119,7 +119,7 @@ do: where they disagree on the threshold, that is why.
 
 def draw(panels, results, group, crowds):
     people = [results["crowds"][crowd]["people"] for crowd in crowds]
-    for n, rule in enumerate(rules_of(results)):
+    for n, rule in enumerate(rules_of(crowds)):
         for panel, key in zip(panels, ("ap50", "mr", "us")):
             at = [DEFAULT if key == "us" else best_threshold(measured[rule], key) for measured in crowds.values()]
             panel.plot(people, [m[rule][t][key] for m, t in zip(crowds.values(), at)], label=rule,

@@ -53,6 +53,25 @@ class Crowds(unittest.TestCase):
             self.assertTrue((0 <= shares).all() and (shares <= 1).all() and (shares < .5).any() and (shares == 1).any())
             self.assertTrue((rows[:, 4] >= crowds.MIN_SCORE).all() and (rows[:, 4] <= 1).all())
 
+    def test_what_rules_read_is_that_of_the_person(self):
+        boxes, seen, _, _, rows = crowds.frame(3, 80, 0)
+        known = crowds.extras(np.random.default_rng(1), boxes, seen, rows, False)
+        looks = np.array([item["feature"] for item in known])
+        owners = rows[:, 5].astype(int)
+        self.assertEqual(looks.shape, (len(rows), crowds.FEATURE_LENGTH))
+        self.assertTrue(set(range(len(boxes))) & set(owners) and -1 in owners)
+        one = owners == np.bincount(owners[owners >= 0]).argmax()
+        others = (owners >= 0) & ~one
+        self.assertLess(np.linalg.norm(looks[one] - looks[one].mean(0), axis=1).max(), 2)
+        self.assertGreater(np.linalg.norm(looks[others] - looks[one].mean(0), axis=1).mean(), 2.5)
+        proposals = np.array([item["proposal"] for item in known])
+        self.assertEqual(len(set(proposals[one])), one.sum())  # a person's candidates are of proposals of their own
+        self.assertLess(len(set(proposals)), len(rows))  # which they share with somebody else's
+        self.assertTrue(all(0 <= item["density"] <= 1 for item in known))
+        for row, item in zip(rows, known):
+            part = item["visible-box"]
+            self.assertTrue((part >= row[[0, 1, 0, 1]] - .01).all() and (part <= row[[2, 3, 2, 3]] + .01).all())
+
     def test_denser_crowds_overlap_more(self):
         def close(density):
             boxes = [crowds.frame(1, density, n)[0] for n in range(8)]
@@ -88,6 +107,8 @@ class Run(unittest.TestCase):
         rows = [line for line in text.split("\n") if line.startswith("| greedy iou | ")]
         self.assertEqual(len(rows), 6, text)
         self.assertRegex(rows[0], r"^\| greedy iou( \| [01]\.\d{3} [01]\.\d{3} \d+){2} \|$")
+        ruled = [line for line in text.split("\n") if line.startswith("| greedy rule=feature | ")]
+        self.assertEqual(len(ruled), 4, text)  # not of crowds without features
         # The paper's method has a metric of its own.
         self.assertIn("\n| paper | ", text)
         self.assertNotIn("paper iou", text)
