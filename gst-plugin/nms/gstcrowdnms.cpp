@@ -91,9 +91,10 @@
  * `adaptive` (Adaptive NMS, Liu et al. 2019) a density, `set` (Set NMS, Chu et al. 2020) a proposal, `visible` (R2NMS,
  * Huang et al. 2020) the visible part of each box, `feature` (FeatureNMS, Salscheider 2020) features. Candidates that
  * lack what the rule reads, regions and objects among them, are dropped as those that cannot be read are, with a
- * warning: clustered by another rule than the one asked for, people in crowds would be lost without a word. A density
- * that is NaN counts as 0, features with a NaN as unlike all others; on the host both are counted (`nan-candidates`),
- * and reported in one warning from start to stop.
+ * warning: clustered by another rule than the one asked for, people in crowds would be lost without a word. In CUDA
+ * memory, where the host does not know how many there are, that goes for none as well. A density that is NaN counts as
+ * 0, features with a NaN as unlike all others; on the host both are counted (`nan-candidates`), and reported in one
+ * warning from start to stop.
  *
  * ## Classes
  *
