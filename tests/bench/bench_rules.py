@@ -18,6 +18,7 @@ import datetime
 import json
 import pathlib
 import platform
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -136,7 +137,7 @@ def main():
         judged += [film(folder)] if options.film else []
         measured = {crowd.name: measure(crowd, wanted(crowd, options.only), thresholds, folder) for crowd in judged}
     arguments = [pathlib.Path(a).name if a == str(options.results) else a for a in sys.argv[1:]]
-    results = {"command": " ".join(["tests/bench/bench_rules.py", *arguments]), "cpu": cpu(), "seed": options.seed,
+    results = {"command": shlex.join(["tests/bench/bench_rules.py", *arguments]), "cpu": cpu(), "seed": options.seed,
                "date": datetime.date.today().isoformat(), "detector": DETECTOR,
                "crowds": {crowd.name: crowd.like | {"frames": crowd.frames, "group": crowd.group} for crowd in judged},
                "measured": measured}
