@@ -119,6 +119,8 @@ bool NmsStream::start(const NmsSettings& settings) {
   batch_caps_ = false;
   downstream_.reconfigure();
   warned_settings_ = found_candidates_ = false;
+  undecoded_ = nullptr;
+  frames_undecoded_ = 0;
   warnings_ = {};
   metadata_.start();
   GST_OBJECT_LOCK(element_);
@@ -250,7 +252,7 @@ Frame NmsStream::look_at(GstBuffer* buffer, const Metadata& metadata, const meta
   frame.source = metadata.find_source(buffer, settings.source);
   look_for_lost(buffer, metadata, frame);
   if (!frame.source) {
-    warn_unread(buffer, settings.source);
+    look_for_unread(buffer, settings.source);
     return frame;
   }
   found_candidates_ = true;

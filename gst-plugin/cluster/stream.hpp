@@ -84,6 +84,10 @@ class NmsStream {
   GstFlowReturn begin(GstBuffer* buffer, const NmsSettings& settings);
   /// The oldest frame that has begun.
   GstFlowReturn finish(GstBuffer* buffer);
+  /// No more frames come: says what is said of all of them.
+  void end() {
+    warn_unread();
+  }
   /// Forgets frames that have begun and will not be finished.
   void drop();
 
@@ -115,7 +119,8 @@ class NmsStream {
   void warn_overflow_on_device();
   void warn_left_out(const meta::AdapterRow& row);
   void warn_gpu(Backends::GpuOutcome outcome);
-  void warn_unread(GstBuffer* buffer, meta::KindId wanted);
+  void look_for_unread(GstBuffer* buffer, meta::KindId wanted);
+  void warn_unread();
   void warn_unknown_size();
   void warn_nan(const Frame& frame);
   void warn_unknown_class(const std::string& name);
@@ -151,7 +156,9 @@ class NmsStream {
   struct Warnings {
     RunWarning refused, broken, overflow, left_out, size, unread, lost, unknown_class, nan;
   } warnings_;
-  bool found_candidates_ = false;  // on any frame since the start
+  bool found_candidates_ = false;    // on any frame since the start
+  const char* undecoded_ = nullptr;  // what was said of detections that are not read
+  unsigned frames_undecoded_ = 0;    // until there were candidates
 };
 
 }  // namespace crowd

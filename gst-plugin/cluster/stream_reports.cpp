@@ -38,11 +38,22 @@ void NmsStream::look_for_lost(GstBuffer* buffer, const Metadata& metadata, Frame
 }
 
 // Cheap, and only until there were candidates.
-void NmsStream::warn_unread(GstBuffer* buffer, meta::KindId wanted) {
+void NmsStream::look_for_unread(GstBuffer* buffer, meta::KindId wanted) {
+  // A second, in which a decoder would have found something.
+  constexpr unsigned many = 30;
   if (found_candidates_ || !warnings_.unread.is_due())
     return;
-  if (const char* problem = meta::unread_detections(buffer, wanted))
-    warnings_.unread.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s", problem);
+  const meta::Unread unread = meta::unread_detections(buffer, wanted);
+  if (!unread.problem)
+    return;
+  undecoded_ = unread.problem;
+  if (unread.sure || ++frames_undecoded_ >= many)
+    warn_unread();
+}
+
+void NmsStream::warn_unread() {
+  if (undecoded_ && !found_candidates_)
+    warnings_.unread.post(element_, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT, "%s", undecoded_);
 }
 
 void NmsStream::warn_left_out(const meta::AdapterRow& row) {

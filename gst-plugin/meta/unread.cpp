@@ -19,24 +19,22 @@ constexpr char unscored_regions[] =
     "The regions of interest have no score, so they are not taken for candidates and nothing is clustered. Attach each "
     "a structure \"detection\" with a double \"confidence\", or the boxes as a GstCrowdBoxesMeta.";
 
-struct ForeignMeta {
-  const char* api;  ///< as GStreamer registers it, in versions that have it
-  const char* text;
-};
+constexpr char unread_objects[] =
+    "The detections are a GstAnalyticsRelationMeta, which this build does not read, so nothing is clustered. Let the "
+    "detector attach regions of interest with a structure \"detection\", or a GstCrowdBoxesMeta.";
 
-constexpr ForeignMeta foreign_metas[] = {
-    {"GstAnalyticsRelationMetaAPI",
-     "The detections are a GstAnalyticsRelationMeta, which this build does not read, so nothing is clustered. Let the "
-     "detector attach regions of interest with a structure \"detection\", or a GstCrowdBoxesMeta."},
-    {"GstTensorMetaAPI",
-     CROWD_HAVE_TENSORS
-         ? "The output of the network is a GstTensorMeta, which this element does not read, so nothing is clustered. "
-           "Put crowdtensordec in its place, which decodes and clusters, or a decoder before it that attaches regions "
-           "of interest with a structure \"detection\", or a GstCrowdBoxesMeta."
-         : "The output of the network is a GstTensorMeta, which this build does not read, so nothing is clustered. Put "
-           "a decoder before this element that attaches regions of interest with a structure \"detection\", or a "
-           "GstCrowdBoxesMeta."},
-};
+constexpr const char* undecoded_tensors =
+    CROWD_HAVE_TENSORS
+        ? "The output of the network is a GstTensorMeta, which this element does not read, so nothing is clustered. "
+          "Put crowdtensordec in its place, which decodes and clusters, or a decoder before it that attaches regions "
+          "of interest with a structure \"detection\", or a GstCrowdBoxesMeta."
+        : "The output of the network is a GstTensorMeta, which this build does not read, so nothing is clustered. Put "
+          "a decoder before this element that attaches regions of interest with a structure \"detection\", or a "
+          "GstCrowdBoxesMeta.";
+
+/// As GStreamer registers them, in versions that have them, and crowdtensordec its mark.
+constexpr char objects_name[] = "GstAnalyticsRelationMetaAPI", tensors_name[] = "GstTensorMetaAPI",
+               mark_name[] = "GstCrowdDecodedMarkAPI";
 
 // Hints for encoders and the like have structures of their own.
 bool looks_like_detection(const GstVideoRegionOfInterestMeta& roi) {
@@ -56,32 +54,43 @@ bool is_read(GType api) {
   return std::ranges::any_of(adapter_rows(), [api](const AdapterRow& row) { return row.api() == api; });
 }
 
+bool is_of(const GstMeta& meta, const char* api) {
+  return meta.info->api == g_type_from_name(api);
+}
+
+/// Whether elements of other projects leave what is read, and of which kinds.
+struct Wanted {
+  explicit Wanted(KindId kind) {
+    for (const AdapterRow& row : adapter_rows()) {
+      const bool read = row.standard && (kind == KindId::automatic || kind == row.id);
+      standard |= read;
+      regions |= read && row.api() == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE;
+    }
+  }
+  bool standard = false, regions = false;
+};
+
+/// Of what no decoder has a part in.
 const char* problem_with(const GstMeta& meta) {
-  if (meta.info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE) {
-    const auto& roi = reinterpret_cast<const GstVideoRegionOfInterestMeta&>(meta);
-    return looks_like_detection(roi) ? unscored_regions : nullptr;
-  }
-  for (const ForeignMeta& foreign : foreign_metas) {
-    if (meta.info->api == g_type_from_name(foreign.api))
-      return is_read(meta.info->api) ? nullptr : foreign.text;
-  }
-  return nullptr;
+  if (meta.info->api == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE)
+    return looks_like_detection(reinterpret_cast<const GstVideoRegionOfInterestMeta&>(meta)) ? unscored_regions
+                                                                                             : nullptr;
+  return is_of(meta, objects_name) && !is_read(meta.info->api) ? unread_objects : nullptr;
 }
 
 }  // namespace
 
-const char* unread_detections(GstBuffer* buffer, KindId wanted) {
-  const auto reads_regions = [wanted](const AdapterRow& row) {
-    return row.api() == GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE && (wanted == KindId::automatic || wanted == row.id);
-  };
-  if (std::ranges::none_of(adapter_rows(), reads_regions))
-    return nullptr;
+Unread unread_detections(GstBuffer* buffer, KindId kind) {
+  const Wanted wanted(kind);
+  bool tensors = false, decoded = false;
   gpointer state = nullptr;
-  while (const GstMeta* meta = gst_buffer_iterate_meta(buffer, &state)) {
-    if (const char* problem = problem_with(*meta))
-      return problem;
+  while (const GstMeta* meta = wanted.standard ? gst_buffer_iterate_meta(buffer, &state) : nullptr) {
+    if (const char* problem = wanted.regions ? problem_with(*meta) : nullptr)
+      return {problem, true};
+    tensors |= is_of(*meta, tensors_name);
+    decoded |= is_of(*meta, mark_name) || is_of(*meta, objects_name);
   }
-  return nullptr;
+  return {tensors && !decoded ? undecoded_tensors : nullptr, false};
 }
 
 }  // namespace crowd::meta

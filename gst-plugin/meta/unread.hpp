@@ -10,8 +10,13 @@
 
 namespace crowd::meta {
 
-/// What a frame without candidates carries that looks like detections, and what helps, in whole sentences; null if that
-/// is nothing. `wanted`: the kind that is read; others are left alone on purpose.
-const char* unread_detections(GstBuffer* buffer, KindId wanted);
+struct Unread {
+  const char* problem;  ///< and what helps, in whole sentences; null if there is nothing
+  bool sure;            ///< else tensors, which a decoder that leaves no trace may have read and found nothing in
+};
+
+/// What a frame without candidates carries that looks like detections. `kind`: that is read; others are left alone on
+/// purpose. Tensors are nothing where a decoder has left its mark or a relation meta on the frame.
+Unread unread_detections(GstBuffer* buffer, KindId kind);
 
 }  // namespace crowd::meta

@@ -60,8 +60,10 @@
  * without them (`failures`). Overflow and failures are also reported in one warning each on the bus from start to stop.
  *
  * A frame without metadata is a frame without candidates. As long as there were no candidates at all, one warning says
- * if frames carry detections that are not read: regions of interest without a score, GstTensorMeta, or, in builds
- * without gstreamer-analytics, GstAnalyticsRelationMeta.
+ * if frames carry detections that are not read: regions of interest without a score, or, in builds without
+ * gstreamer-analytics, GstAnalyticsRelationMeta. Of #GstTensorMeta it says so after 30 frames, or at the end of the
+ * stream, and never of frames on which a decoder has left a #GstAnalyticsRelationMeta, or crowdtensordec its mark: the
+ * network may have found nothing yet.
  *
  * Properties that do not go together (say `method=paper` with a `paper-k` that does not divide `paper-d-max`) are an
  * error when the element starts. While it plays it posts one warning and clusters as before until they fit.
@@ -250,6 +252,8 @@ static gboolean gst_crowd_nms_sink_event(GstBaseTransform* trans, GstEvent* even
   } else if (gst_event_type_get_flags(GST_EVENT_TYPE(event)) & GST_EVENT_TYPE_SERIALIZED) {
     // What comes after a frame stays after it. A flow that is not OK is returned for the next buffer, too.
     gst_crowd_nms_push_held(self);
+    if (GST_EVENT_TYPE(event) == GST_EVENT_EOS)
+      self->impl->stream.end();
   }
   return GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->sink_event(trans, event);
 }

@@ -340,12 +340,26 @@ TEST(crowdtensordec, is_what_crowdnms_asks_for_where_it_finds_tensors) {
   const Ref<GstHarness> nms(gst_harness_new("crowdnms"));
   ElementBus bus(nms->element);
   gst_harness_set_src_caps_str(nms.get(), video_caps(640, 480).c_str());
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 60; i++) {
     auto frame = make_frame(640, 480);
     add_tensors(frame.get(), {yolo_tensor(piles, 2)});
     const Ref<GstBuffer> out(gst_harness_push_and_pull(nms.get(), frame.release()));
   }
   EXPECT_THAT(bus.warnings(), ElementsAre(AllOf(HasSubstr("GstTensorMeta"), HasSubstr("Put crowdtensordec"))));
+}
+
+TEST(crowdtensordec, is_not_asked_for_where_it_has_found_nothing) {
+  TensorDecHarness dec("", 640, 480, "crowdtensordec name=dec meta-output=analytics ! crowdnms name=nms ");
+  const Ref<GstElement> nms(gst_bin_get_by_name(GST_BIN(dec.harness()->element), "nms"));
+  ElementBus bus(nms.get());
+  const auto out = dec.pass({yolo_tensor({})});
+  EXPECT_TRUE(gst_buffer_get_tensor_meta(out.get()));
+  EXPECT_FALSE(gst_buffer_get_analytics_relation_meta(out.get()));
+  for (int i = 0; i < 40; i++)
+    dec.pass({yolo_tensor({})});
+  EXPECT_EQ(dec.stat("decoded"), 41u);
+  gst_harness_push_event(dec.harness(), gst_event_new_eos());
+  EXPECT_THAT(bus.warnings(), IsEmpty());
 }
 
 #if GST_CHECK_VERSION(1, 27, 0)
