@@ -3,11 +3,14 @@
 //
 // Object detections of GstAnalytics as objects. Name and score are those of the classification, as GStreamer's own
 // overlay has it, else those of the detection. An object that is part of another one of the same class is none that is
-// kept: crowdnms mode=annotate says so of those that it suppresses.
+// kept: crowdnms mode=annotate says so of those that it suppresses. Objects that are parts of each other, with nothing
+// above them, are kept.
 
 #include <gst/analytics/analytics.h>
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "base/regionplace.hpp"
 #include "meta/classtable.hpp"
@@ -24,23 +27,50 @@ class AnalyticsReader final : public ObjectReader {
   void read(GstBuffer* buffer, const ShownSize& shown, Objects& objects) override;
 
  private:
-  bool is_part(GstAnalyticsRelationMeta* meta, std::size_t object) const;
+  using Index = std::uint32_t;  // of an object
+
+  void find_wholes(GstAnalyticsRelationMeta* meta, Index object);
+  void find_parts(GstAnalyticsRelationMeta* meta);
 
   RelationObjects found_;
   ClassTable classes_;
   std::vector<ObjectClass> names_;
+  std::vector<std::pair<Index, Index>> wholes_;  // and their parts
+  std::vector<bool> is_part_;
 };
 
-bool AnalyticsReader::is_part(GstAnalyticsRelationMeta* meta, std::size_t object) const {
+void AnalyticsReader::find_wholes(GstAnalyticsRelationMeta* meta, Index object) {
   gpointer state = nullptr;
   GstAnalyticsMtd whole = {};
   while (gst_analytics_relation_meta_get_direct_related(meta, found_.ids()[object], GST_ANALYTICS_REL_TYPE_IS_PART_OF,
                                                         gst_analytics_od_mtd_get_mtd_type(), &state, &whole)) {
     const auto other = std::ranges::lower_bound(found_.ids(), whole.id) - found_.ids().begin();
     if (whole.id != found_.ids()[object] && names_[static_cast<std::size_t>(other)].name == names_[object].name)
-      return true;
+      wholes_.emplace_back(static_cast<Index>(other), object);
   }
-  return false;
+}
+
+// From objects that are no part of any on down.
+void AnalyticsReader::find_parts(GstAnalyticsRelationMeta* meta) {
+  wholes_.clear();
+  std::vector<Index> open;
+  for (Index i = 0; i < names_.size(); ++i) {
+    const std::size_t before = wholes_.size();
+    find_wholes(meta, i);
+    if (wholes_.size() == before)
+      open.push_back(i);
+  }
+  std::ranges::sort(wholes_);
+  is_part_.assign(names_.size(), false);
+  while (!open.empty()) {
+    const Index whole = open.back();
+    open.pop_back();
+    for (const auto& [_, part] : std::ranges::equal_range(wholes_, whole, {}, &std::pair<Index, Index>::first)) {
+      if (!is_part_[part])
+        open.push_back(part);
+      is_part_[part] = true;
+    }
+  }
 }
 
 void AnalyticsReader::read(GstBuffer* buffer, const ShownSize& shown, Objects& objects) {
@@ -59,13 +89,14 @@ void AnalyticsReader::read(GstBuffer* buffer, const ShownSize& shown, Objects& o
   names_.clear();
   for (std::uint32_t i = 0; i < found_.ids().size(); ++i)
     names_.push_back(found_.class_of(i));
+  find_parts(meta);
   for (std::size_t i = 0; i < names_.size(); ++i) {
     GstAnalyticsODMtd mtd = {found_.ids()[i], meta};
     gint x = 0, y = 0, w = 0, h = 0;
     gfloat confidence = 0;
     gst_analytics_od_mtd_get_location(&mtd, &x, &y, &w, &h, &confidence);
     const double left = x + place->x, top = y + place->y;
-    (is_part(meta, i) ? objects.candidates : objects.survivors)
+    (is_part_[i] ? objects.candidates : objects.survivors)
         .push_back({float(left), float(top), float(left + w), float(top + h), names_[i].level.value_or(confidence),
                     classes_.number_of(names_[i].name), 0, g_quark_to_string(names_[i].name)});
   }

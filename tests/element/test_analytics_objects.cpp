@@ -67,6 +67,34 @@ TEST(analytics_objects, that_crowdnms_suppressed_are_candidates) {
   EXPECT_THAT(names(found.candidates), ElementsAre("cat@10,20,40,60"));
 }
 
+void add_part(GstAnalyticsRelationMeta* meta, guint part, guint whole) {
+  relate(meta, part, whole, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+}
+
+TEST(analytics_objects, that_are_parts_of_each_other_are_all_kept) {
+  const Ref<GstBuffer> buffer = make_frame(640, 480);
+  GstAnalyticsRelationMeta* meta = add_relations(buffer.get());
+  for (int i = 0; i < 6; i++)
+    add_od(meta, "cat", i, 0, 10, 10, .5f);
+  add_part(meta, 0, 1), add_part(meta, 1, 0);
+  add_part(meta, 2, 3), add_part(meta, 3, 4), add_part(meta, 4, 2);
+  add_part(meta, 5, 5);
+  const Objects found = objects_of(buffer.get());
+  EXPECT_THAT(found.survivors, SizeIs(6));
+  EXPECT_THAT(found.candidates, IsEmpty());
+}
+
+TEST(analytics_objects, are_candidates_where_a_whole_is_above_those_that_are_parts_of_each_other) {
+  const Ref<GstBuffer> buffer = make_frame(640, 480);
+  GstAnalyticsRelationMeta* meta = add_relations(buffer.get());
+  for (int i = 0; i < 4; i++)
+    add_od(meta, "cat", i, 0, 10, 10, .5f);
+  add_part(meta, 0, 1), add_part(meta, 1, 0), add_part(meta, 1, 2), add_part(meta, 3, 0);
+  const Objects found = objects_of(buffer.get());
+  EXPECT_THAT(names(found.survivors), ElementsAre("cat@2,0,12,10"));
+  EXPECT_THAT(found.candidates, SizeIs(3));
+}
+
 TEST(analytics_objects, give_way_to_regions) {
   NmsHarness nms;
   const auto out = nms.pass(row_of_three);
