@@ -36,10 +36,11 @@ can_be_made() {
   CHECK=1 "$pipelines/$1"
 }
 
+# runs NAME [ARGUMENT...]
 runs() {
   local last
   needs_met "$pipelines/$1" || return
-  "$pipelines/$1" >stdout || { local status=$?; cat stdout; return $status; }
+  "$pipelines/$1" "${@:2}" >stdout || { local status=$?; cat stdout; return $status; }
   last=$(tail -n 1 stdout)
   grep -qE "$(expected_last_line "$1" | sed 's/795/3/')" <<<"$last" || { echo "the last line is: $last"; return 1; }
 }
@@ -80,4 +81,11 @@ for script in "$pipelines"/*.sh; do
   grep -q '^gst-crowd-launch' "$script" && check "$name can be made" can_be_made "$name"
   check "$name runs" runs "$name"
 done
+# GStreamer's overlay behind crowdnms, and the other network.
+runs_in_inference() {
+  need_element onnxinference && need_element crowdtensordec && need_element "${2:-crowdoverlay}" || return
+  runs film-onnxinference.sh "$@"
+}
+check "film-onnxinference.sh runs with objectdetectionoverlay" runs_in_inference person-net objectdetectionoverlay
+check "film-onnxinference.sh runs with face-net" runs_in_inference face-net
 finish
