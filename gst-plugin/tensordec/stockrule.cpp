@@ -130,10 +130,11 @@ class YoloRule final : public StockRule {
               std::string& problem) override;
 
  private:
-  void flag(const float* scores, std::size_t classes, std::size_t places, float threshold);
-  void add(const float* place, std::size_t classes, std::size_t places, const StockSettings& settings);
+  void find_best(const float* scores, std::size_t classes, std::size_t places);
+  void add(const float* place, std::size_t places, float score, std::uint32_t best, const StockSettings& settings);
 
-  std::vector<std::uint32_t> flags_;
+  std::vector<float> scores_;        // of each place's best class
+  std::vector<std::uint32_t> best_;  // that class
   Candidates candidates_;
   Greedy greedy_;
 };
@@ -152,27 +153,40 @@ float to_nearest(float value) {
 /// A constant, so that the compiler makes vectors of it.
 constexpr std::size_t block = 256;
 
+struct Bests {
+  float scores[block] = {};  // 0 where none is above 0
+  std::uint32_t classes[block] = {};
+};
+
+/// The first of the best of each place. By value, so that the compiler knows of no other writer.
 template <typename Count>
-void flag_above(const float* scores, float threshold, std::uint32_t* flags, Count count) {
-  for (std::size_t i = 0; i < count; i++)
-    flags[i] |= static_cast<std::uint32_t>(scores[i] > threshold);
+Bests bests_of(const float* scores, std::size_t classes, std::size_t places, Count count) {
+  Bests best;
+  for (std::uint32_t class_id = 0; class_id < classes; class_id++, scores += places) {
+    for (std::size_t i = 0; i < count; i++) {
+      best.classes[i] = scores[i] > best.scores[i] ? class_id : best.classes[i];
+      best.scores[i] = scores[i] > best.scores[i] ? scores[i] : best.scores[i];
+    }
+  }
+  return best;
 }
 
-// Plane by plane, as a place's numbers lie far apart.
-void YoloRule::flag(const float* scores, std::size_t classes, std::size_t places, float threshold) {
-  flags_.assign(places, 0);
-  for (std::size_t i = 0; i < classes; i++, scores += places) {
-    if (places < block)
-      flag_above(scores, threshold, flags_.data(), places);
-    // The last block begins earlier, among places that are flagged already.
-    for (std::size_t first = 0; places >= block && first < places; first += block) {
-      const std::size_t from = std::min(first, places - block);
-      flag_above(scores + from, threshold, flags_.data() + from, std::integral_constant<std::size_t, block>());
-    }
+// Block by block, whose bests stay in the nearest cache, and there plane by plane.
+void YoloRule::find_best(const float* scores, std::size_t classes, std::size_t places) {
+  scores_.resize(places);
+  best_.resize(places);
+  for (std::size_t first = 0; first < places; first += block) {
+    const std::size_t count = std::min(block, places - first);
+    const Bests best = count == block
+                           ? bests_of(scores + first, classes, places, std::integral_constant<std::size_t, block>())
+                           : bests_of(scores + first, classes, places, count);
+    std::copy_n(best.scores, count, &scores_[first]);
+    std::copy_n(best.classes, count, &best_[first]);
   }
 }
 
-void YoloRule::add(const float* place, std::size_t classes, std::size_t places, const StockSettings& settings) {
+void YoloRule::add(const float* place, std::size_t places, float score, std::uint32_t best,
+                   const StockSettings& settings) {
   const float x = place[0], y = place[places], width = place[2 * places], height = place[3 * places];
   const auto frame_width = static_cast<float>(settings.frame_width);
   const auto frame_height = static_cast<float>(settings.frame_height);
@@ -180,15 +194,6 @@ void YoloRule::add(const float* place, std::size_t classes, std::size_t places, 
                     width > 0 && width <= frame_width && height > 0 && height <= frame_height;
   if (!fits)
     return;
-  const float* scores = place + 4 * places;
-  float score = 0;
-  std::uint32_t best = 0;
-  for (std::uint32_t i = 0; i < classes; i++) {
-    if (scores[i * places] > score) {
-      score = scores[i * places];
-      best = i;
-    }
-  }
   const float left = std::trunc(x - width / 2), top = std::trunc(y - height / 2);
   const float right = left + to_nearest(width), bottom = top + to_nearest(height);
   CrowdNmsBox compared{left, top, right, bottom};
@@ -211,11 +216,11 @@ bool YoloRule::select(std::span<const Tensor> outputs, const StockSettings& sett
   const auto classes = static_cast<std::size_t>(outputs[0].dims[1] - 4);
   const auto places = static_cast<std::size_t>(outputs[0].dims[2]);
   const auto* values = static_cast<const float*>(outputs[0].data);
-  flag(values + 4 * places, classes, places, settings.score_threshold);
+  find_best(values + 4 * places, classes, places);
   candidates_.clear();
   for (std::size_t place = 0; place < places; place++) {
-    if (flags_[place])
-      add(values + place, classes, places, settings);
+    if (scores_[place] > settings.score_threshold)
+      add(values + place, places, scores_[place], best_[place], settings);
   }
   return greedy_.select(candidates_, CROWD_NMS_GREATER, settings, kept, problem);
 }
