@@ -25,6 +25,10 @@
  * for the network's input, as GStreamer's decoders do. Tensors of further networks are then left to a decoder of
  * their own, one with `model-info`; a warning says that they are there.
  *
+ * The four outputs that ssdobjectdetector decodes (ssdtensordec from GStreamer 1.28 on: boxes, scores, classes, count)
+ * are none of these layouts: networks that have them have done NMS, so that there is nothing to do in one step. Let it
+ * attach its objects, and crowdnms cluster these if they still overlap.
+ *
  * Tensors are float32 or float16, their first dimension is 1, and they lie in C order, the last dimension the nearest
  * in memory, whatever their `dims-order` says: GStreamer labels those of YOLO col-major and has them in C order, too.
  *
@@ -51,7 +55,8 @@
  * - rectangles that leave the frame are clipped to it.
  *
  * With `compatibility=stock` all this is as there, on the CPU, for the layouts that they decode; what they leave
- * undefined (equal scores, NaN) is not. `stats` then counts only what that rule leaves.
+ * undefined (equal scores, NaN, corners that are swapped) is not. Boxes less than half a pixel wide or high are kept
+ * as there, as boxes without area. `stats` then counts only what that rule leaves.
  *
  * ## What cannot be decoded
  *
@@ -117,10 +122,11 @@ crowd::StreamParts stream_parts() {
   return parts;
 }
 
-/// Leaves all candidates as they are.
+/// Leaves all candidates as they are, also those of no width or height, which are valid where edges are pixels.
 crowd::NmsSettings without_suppression(crowd::NmsSettings settings) {
   settings.params.overlap_threshold = 1;
   settings.params.comparator = CROWD_NMS_GREATER;
+  settings.params.pixel_offset = 1;
   settings.clip = false;
   return settings;
 }

@@ -202,8 +202,7 @@ void YoloRule::add(const float* place, std::size_t places, float score, std::uin
   cut_before_zero(compared.y1, compared.y2, outside);
   if (outside)
     compared = {};
-  if (right > left && bottom > top)
-    candidates_.add({left, top, right, bottom, score, best}, compared);
+  candidates_.add({left, top, right, bottom, score, best}, compared);
 }
 
 bool YoloRule::select(std::span<const Tensor> outputs, const StockSettings& settings, std::vector<RawBox>& kept,
@@ -257,7 +256,7 @@ bool FaceRule::select(std::span<const Tensor> outputs, const StockSettings& sett
   for (std::int64_t place = 0; place < outputs[first].dims[1]; place++) {
     const float score = scores[2 * place + 1];
     const RawBox box = rounded(boxes[place], settings, score);
-    if (score >= settings.score_threshold && box.x2 > box.x1 && box.y2 > box.y1)
+    if (score >= settings.score_threshold && box.x2 >= box.x1 && box.y2 >= box.y1)
       candidates_.add(box, boxes[place]);
   }
   return greedy_.select(candidates_, CROWD_NMS_GREATER_EQUAL, settings, kept, problem);

@@ -14,8 +14,9 @@
 //                   0 to 1, and one that is at the threshold suppresses as well. Afterwards rounded to whole pixels.
 //
 // Both suppress across classes. Not defined there, and so not the same here: the order of equal scores (GLib's sort is
-// not stable; here the lower place first), scores and coordinates that are NaN (not candidates here), boxes of no width
-// or height once cut (they stay there; not here), and frames of more than 2^23 pixels, whose areas are rounded.
+// not stable; here the lower place first), scores and coordinates that are NaN, faces whose corners are swapped by half
+// a pixel or more (both not candidates here), and frames of more than 2^23 pixels, whose areas are rounded. A box of no
+// width or height, once cut, suppresses nothing and is kept, here as there.
 #pragma once
 
 #include <memory>
@@ -43,7 +44,8 @@ class StockRule {
 
   virtual ~StockRule() = default;
 
-  /// Fills `kept` in the order of their scores, best first, with boxes of whole pixels that may leave the frame.
+  /// Fills `kept` in the order of their scores, best first, with boxes of whole pixels that may leave the frame and be
+  /// 0 pixels wide or high.
   /// `outputs`: float32 in host memory, in any order. False, with the reason and remedy, where their dims are not the
   /// layout's or there is no memory. Throws std::bad_alloc.
   virtual bool select(std::span<const tensors::Tensor> outputs, const StockSettings& settings,

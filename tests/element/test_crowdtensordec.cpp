@@ -336,6 +336,25 @@ TEST(crowdtensordec, follows_tensors_that_change_places) {
     EXPECT_THAT(scores_of(survivors_of(dec.pass(tensors).get())), ElementsAre(.9f));
 }
 
+TEST(crowdtensordec, leaves_boxes_without_width_or_height_where_the_stock_decoder_does) {
+  const std::vector<Candidate> flat = {{100, 100, 200, 200, .9f}, {150, 100, 150.25f, 200, .8f}, {20, 20, 20, 40, .7f}};
+  for (const char* output : {"boxes", "analytics"}) {
+    TensorDecHarness dec(std::string("compatibility=stock meta-output=") + output);
+    const auto out = dec.pass({yolo_tensor(flat)});
+    if (std::string(output) == "boxes") {
+      EXPECT_THAT(scores_of(survivors_of(out.get())), ElementsAre(.9f, .8f));
+      continue;
+    }
+    GstAnalyticsODMtd second = {1, gst_buffer_get_analytics_relation_meta(out.get())};
+    ASSERT_TRUE(second.meta);
+    EXPECT_EQ(gst_analytics_relation_get_length(second.meta), 2u);
+    gint x = 0, y = 0, w = -1, h = 0;
+    gfloat score = 0;
+    gst_analytics_od_mtd_get_location(&second, &x, &y, &w, &h, &score);
+    EXPECT_EQ(std::tuple(x, y, w, h), std::tuple(150, 100, 0, 100));
+  }
+}
+
 TEST(crowdtensordec, is_what_crowdnms_asks_for_where_it_finds_tensors) {
   const Ref<GstHarness> nms(gst_harness_new("crowdnms"));
   ElementBus bus(nms->element);

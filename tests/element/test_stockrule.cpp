@@ -139,8 +139,8 @@ std::vector<RawBox> select(Head& head, const StockSettings& settings) {
 Head crowd_head(unsigned seed, bool ties) {
   std::mt19937 random(seed);
   const auto uniform = [&random](float low, float high) { return std::uniform_real_distribution(low, high)(random); };
-  // Less than half a pixel is nothing once cut.
-  const auto side = [](float length) { return length > 0 && length < .5F ? .5F : length; };
+  // One in eight is less than a pixel.
+  const auto side = [&uniform](float length) { return uniform(0, 8) < 1 ? uniform(0, 1) : length; };
   Head head{1 + random() % 5, 200 + random() % 400};
   for (std::size_t i = 0; i < head.places; i++) {
     const float spread = uniform(0, 1) < .5F ? 4 : 40;
@@ -172,7 +172,7 @@ TEST(stock_yolo, is_the_textbooks) {
 TEST(stock_yolo, cuts_to_whole_pixels) {
   Head head{1, 3, {10.9F, -3.2F, 50, 10.9F, 3, 50, 5, 9.49F, .4F, 5, 9.5F, .4F, .9F, .8F, .7F}};
   EXPECT_THAT(select(head, {.4F, .7F, 10, 640, 480}),
-              ElementsAre(RawBox{8, 8, 13, 13, .9F, 0}, RawBox{-7, -1, 2, 9, .8F, 0}));
+              ElementsAre(RawBox{8, 8, 13, 13, .9F, 0}, RawBox{-7, -1, 2, 9, .8F, 0}, RawBox{49, 49, 49, 49, .7F, 0}));
 }
 
 TEST(stock_yolo, compares_what_is_right_of_and_below_the_corner_of_the_frame) {
@@ -187,6 +187,16 @@ TEST(stock_yolo, compares_what_is_right_of_and_below_the_corner_of_the_frame) {
 TEST(stock_yolo, takes_no_numbers_that_are_none) {
   Head head{2, 3, {10, nan, 10, 10, 10, 10, 5, 5, 5, 5, 5, 5, nan, .9F, nan, .8F, .9F, nan}};
   EXPECT_THAT(select(head, {.4F, .7F, 10, 640, 480}), ElementsAre(RawBox{7, 7, 12, 12, .8F, 1}));
+}
+
+TEST(stock_yolo, keeps_what_has_no_width_or_height_once_cut) {
+  // Upon a large box one without width and one without either, one above the frame, and two that are no boxes.
+  Head head{1, 6, {50, 50, 50, 50, 50, 50,  50, 50, 50, -40, 50,  50,  40,  .25F, .25F,
+                   9,  0,  9,  40, 9,  .4F, 9,  9,  -1, .9F, .8F, .8F, .7F, .6F,  .5F}};
+  const StockSettings settings{.4F, .1F, 10, 640, 480};
+  EXPECT_THAT(select(head, settings), ElementsAreArray(by_the_book(head, settings)));
+  EXPECT_THAT(select(head, settings), ElementsAre(RawBox{30, 30, 70, 70, .9F, 0}, RawBox{49, 45, 49, 54, .8F, 0},
+                                                  RawBox{49, 49, 49, 49, .8F, 0}, RawBox{45, -44, 54, -35, .7F, 0}));
 }
 
 TEST(stock_yolo, needs_more_than_the_threshold) {
@@ -237,7 +247,8 @@ TEST(stock_faces, are_the_textbooks) {
     std::vector<Corners> boxes(300);
     std::vector<float> scores;
     for (Corners& box : boxes) {
-      const float x = std::round(uniform(0, 5)) / 5 + uniform(-.02F, .02F), y = uniform(0, 1), side = uniform(.1F, .2F);
+      const float x = std::round(uniform(0, 5)) / 5 + uniform(-.02F, .02F), y = uniform(0, 1);
+      const float side = uniform(0, 8) < 1 ? uniform(0, .01F) : uniform(.1F, .2F);
       box = {x, y, x + side, y + side};
       scores.push_back(uniform(0, 1));
       scores.push_back(uniform(0, 1));
@@ -264,6 +275,15 @@ TEST(stock_faces, are_the_textbooks) {
         select(*StockRule::of_layout(faces_layout), {box_tensor, score_tensor}, {.25F, .3F, 1000, 320, 240});
     ASSERT_THAT(found, ElementsAreArray(expected));
   }
+}
+
+TEST(stock_faces, keep_what_has_no_width_or_height) {
+  const Corners boxes[] = {{0, 0, .5F, .5F}, {.25F, .25F, .25F, .25F}, {.25F, .25F, .2505F, .5F}, {.5F, .5F, .25F, 1}};
+  const float scores[] = {0, .9F, 0, .8F, 0, .7F, 0, .6F};
+  const Tensor box_tensor{Type::float32, {1, 4, 4}, boxes}, score_tensor{Type::float32, {1, 4, 2}, scores};
+  EXPECT_THAT(
+      select(*StockRule::of_layout(faces_layout), {box_tensor, score_tensor}, {.5F, .25F, 100, 320, 240}),
+      ElementsAre(RawBox{0, 0, 160, 120, .9F, 0}, RawBox{80, 60, 80, 60, .8F, 0}, RawBox{80, 60, 80, 120, .7F, 0}));
 }
 
 TEST(stock_faces, suppress_at_the_threshold) {
