@@ -132,27 +132,4 @@ TEST(crowdnms, clusters_what_yolov8tensordec_detects) {
   EXPECT_GT(compared, 500u);
 }
 
-TEST(crowdnms, clusters_what_ssdobjectdetector_detects) {
-  NEED_ELEMENTS("ssdobjectdetector");
-  const float boxes[] = {.1F, .1F, .5F, .4F, .11F, .1F, .5F, .41F, .6F, .6F, .9F, .9F};  // y x y x
-  const float scores[] = {.9F, .8F, .7F}, classes[] = {1, 1, 1}, count[] = {3};
-  guint major = 0, minor = 0;
-  guint micro = 0, nano = 0;
-  gst_version(&major, &minor, &micro, &nano);
-  const bool old = minor < 28;
-  const FloatTensor tensors[] = {
-      {old ? "Gst.Model.ObjectDetector.Boxes" : "ssd-mobilenet-v1-variant-1-out-boxes", {1, 3, 4}, boxes},
-      {old ? "Gst.Model.ObjectDetector.Scores" : "ssd-mobilenet-v1-variant-1-out-scores", {1, 3}, scores},
-      {old ? "Gst.Model.ObjectDetector.Classes" : "ssd-mobilenet-v1-variant-1-out-classes", {1, 3}, classes},
-      {old ? "Gst.Model.ObjectDetector.NumDetections" : "generic-variant-1-out-count", {1}, count}};
-  Peer raw("ssdobjectdetector", width, height, "ssdobjectdetector");
-  const auto before = detected_objects(raw.pass(tensors).get());
-  ASSERT_THAT(before, SizeIs(3));
-  Peer clustered("ssdobjectdetector ! crowdnms", width, height, "ssdobjectdetector");
-  const auto after = detected_objects(clustered.pass(tensors).get());
-  ASSERT_THAT(after, SizeIs(2));
-  EXPECT_EQ(after[0], before[0]);
-  EXPECT_EQ(after[1], before[2]);
-}
-
 }  // namespace
