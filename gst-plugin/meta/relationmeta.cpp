@@ -72,12 +72,9 @@ class Copier {
       else
         copy_one(target, copy, id);
     }
-    for (guint from = 0; from < chosen_.size(); ++from) {
-      for (guint to = 0; to < chosen_.size(); ++to) {
-        if (const int types = relation(meta_, chosen_[from], chosen_[to]))
-          gst_analytics_relation_meta_set_relation(copy, static_cast<GstAnalyticsRelTypes>(types), from, to);
-      }
-    }
+    // A step along a row is cheaper than a question.
+    constexpr std::size_t steps = 4;
+    steps* chosen_.size() < gst_analytics_relation_get_length(meta_) ? relate_pairs(copy) : relate_rows(copy);
     return copy;
   }
 
@@ -86,6 +83,34 @@ class Copier {
   }
 
  private:
+  void relate(GstAnalyticsRelationMeta* copy, guint from, guint to, int types) {
+    gst_analytics_relation_meta_set_relation(copy, static_cast<GstAnalyticsRelTypes>(types), from, to);
+  }
+
+  // Of few: asks for each pair of what is kept.
+  void relate_pairs(GstAnalyticsRelationMeta* copy) {
+    for (guint from = 0; from < chosen_.size(); ++from) {
+      for (guint to = 0; to < chosen_.size(); ++to) {
+        if (const int types = relation(meta_, chosen_[from], chosen_[to]))
+          relate(copy, from, to, types);
+      }
+    }
+  }
+
+  // Of many: asks for the relations that there are. The library walks a row of its matrix for them.
+  void relate_rows(GstAnalyticsRelationMeta* copy) {
+    for (guint from = 0; from < chosen_.size(); ++from) {
+      gpointer state = nullptr;
+      GstAnalyticsMtd related = {};
+      while (gst_analytics_relation_meta_get_direct_related(meta_, chosen_[from], GST_ANALYTICS_REL_TYPE_ANY,
+                                                            GST_ANALYTICS_MTD_TYPE_ANY, &state, &related)) {
+        const auto to = std::ranges::lower_bound(chosen_, related.id);
+        if (to != chosen_.end() && *to == related.id)
+          relate(copy, from, static_cast<guint>(to - chosen_.begin()), relation(meta_, chosen_[from], related.id));
+      }
+    }
+  }
+
   // As the library copies: bytes, then the type's own function, which takes references.
   void copy_one(GstBuffer* to, GstAnalyticsRelationMeta* copy, guint id) {
     GstAnalyticsMtd mtd = {id, meta_};
