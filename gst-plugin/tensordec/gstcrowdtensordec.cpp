@@ -36,7 +36,9 @@
  * `class-confidence-threshold` on, which is compared with what crowdnms calls the score, and where there is an
  * objectness from `box-confidence-threshold` on.
  *
- * Tensors stay on the frame. Frames without tensors go on as they are; a warning at the end says if all were such.
+ * Tensors stay on the frame, and so does the field `tensors` that caps have from GStreamer 1.28 on, as behind its own
+ * decoders: what is behind still finds those of its network. Frames without tensors go on as they are; a warning at the
+ * end says if all were such.
  *
  * Tensors in CUDA memory, one memory each, are decoded and clustered there, in order of their memory's stream. What
  * `meta-output`, `backend` and `stats` mean, and how survivors leave, says crowdnms.

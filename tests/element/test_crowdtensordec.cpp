@@ -405,6 +405,20 @@ TEST(crowdtensordec, takes_caps_with_tensors) {
   EXPECT_EQ(pop_message(dec.bus(), GST_MESSAGE_ERROR), nullptr);
 }
 
+TEST(crowdtensordec, leaves_the_tensors_on_the_frame_and_in_its_caps) {
+  TensorDecHarness dec("meta-output=boxes");
+  gst_harness_set_src_caps_str(dec.harness(), tensor_caps);
+  const auto out = dec.pass({yolo_tensor(piles, 2)});
+  EXPECT_TRUE(gst_buffer_get_tensor_meta(out.get()));
+  const Ref<GstCaps> caps(gst_pad_get_current_caps(dec.harness()->sinkpad));
+  const Ref<GstCaps> expected(gst_caps_from_string(tensor_caps));
+  EXPECT_TRUE(gst_caps_is_equal(caps.get(), expected.get()));
+  const Ref<GstHarness> stock(gst_harness_new("yolov8tensordec"));
+  gst_harness_set_src_caps_str(stock.get(), tensor_caps);
+  const Ref<GstCaps> theirs(gst_pad_get_current_caps(stock.get()->sinkpad));
+  EXPECT_TRUE(gst_caps_is_equal(theirs.get(), expected.get())) << "as behind its own decoder";
+}
+
 unsigned count_in_tensordecodebin(const char* factory) {
   const Ref<GstHarness> harness(gst_harness_new("tensordecodebin"));
   gst_harness_set_src_caps_str(harness.get(), tensor_caps);
