@@ -5,6 +5,7 @@
 
 #include "base/keepbest.hpp"
 #include "tensordec/decodedmark.hpp"
+#include "tensordec/foundbefore.hpp"
 
 namespace crowd {
 
@@ -53,14 +54,16 @@ std::string FrameDecoder::find_boxes(const TensorDecSettings& settings) {
       boxes_);
 }
 
-DecodedFrame FrameDecoder::decode_on_host(const TensorDecSettings& settings) {
+DecodedFrame FrameDecoder::decode_on_host(GstBuffer* frame, const TensorDecSettings& settings) {
   if (std::string problem = find_boxes(settings); !problem.empty())
     return dropped(std::move(problem));
   const std::size_t n = boxes_.size();
+  const bool found_before = is_found_before(frame, boxes_);
   keep_best(boxes_, settings.nms.max_candidates);
   return {.candidates = writer_.write(
               nullptr, n, [this](const GstCrowdBoxesMap& to, std::size_t n) { fill(to, boxes_, n); },
-              settings.nms.max_candidates)};
+              settings.nms.max_candidates),
+          .found_before = found_before};
 }
 
 DecodedFrame FrameDecoder::decode(GstBuffer* frame, GstBuffer* input, const TensorDecSettings& settings,
@@ -75,7 +78,7 @@ DecodedFrame FrameDecoder::decode(GstBuffer* frame, GstBuffer* input, const Tens
   if (problem = decoder_.prepare(found(), stream.frame_size()); !problem.empty())
     return dropped(std::move(problem));
   const bool on_device = !is_stock(settings) && stream.reads_device() && decoder_.can_decode_on_device(found());
-  return on_device ? decode_on_device(settings) : decode_on_host(settings);
+  return on_device ? decode_on_device(settings) : decode_on_host(frame, settings);
 }
 
 }  // namespace crowd

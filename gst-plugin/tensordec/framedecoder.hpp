@@ -26,6 +26,7 @@ struct DecodedFrame {
   DeviceReport report{};  ///< dropped with the reason where they cannot be decoded
   /// None of a frame without tensors. Their memory is null if there was none for them.
   std::optional<CandidateWriter::Written> candidates{};
+  bool found_before = false;  ///< the frame has the objects of its tensors already, by a decoder of another project
 };
 
 class FrameDecoder {
@@ -46,7 +47,7 @@ class FrameDecoder {
 
  private:
   DecodedFrame decode_on_device(const TensorDecSettings& settings);
-  DecodedFrame decode_on_host(const TensorDecSettings& settings);
+  DecodedFrame decode_on_host(GstBuffer* frame, const TensorDecSettings& settings);
   std::string find_boxes(const TensorDecSettings& settings);
 
   TensorFinder finder_;

@@ -64,9 +64,10 @@
  *
  * A frame goes on without boxes, and is counted in `failures`, where no description has the ids of its tensors, where
  * types or dims are none of the layout's, where data are missing or shorter than dims say, or where another
- * crowdtensordec has decoded the same tensors before (other decoders leave no trace to see that by). One warning on the
- * bus says why, from start to stop. Candidates whose class or score is none are counted as `invalid`. A label file that
- * cannot be read is warned of, and classes have no names.
+ * crowdtensordec has decoded the same tensors before. One warning on the bus says why, from start to stop. Another
+ * decoder before it is warned of where the best object on the frame is a candidate of the tensors as well; both leave
+ * their boxes then. Of tensors in CUDA memory that is not seen. Candidates whose class or score is none are counted as
+ * `invalid`. A label file that cannot be read is warned of, and classes have no names.
  *
  * ## Example
  * |[
@@ -114,7 +115,7 @@ struct State {
   crowd::Labels labels;        ///< of the label file; empty: those of the description
   GstBuffer* input = nullptr;  ///< that the frame is made of: a copy may lack the tensors
   struct Warnings {
-    crowd::RunWarning failure, ambiguous, replaced;
+    crowd::RunWarning failure, ambiguous, replaced, found_before;
   } warnings;
 };
 
@@ -283,6 +284,10 @@ static GstFlowReturn gst_crowd_tensor_dec_transform_ip(GstBaseTransform* transfo
                                   "first, of %s, are decoded. Set model-info to the network that is meant, and add a "
                                   "crowdtensordec for each other one.",
                                   state.frames.found().network->name.c_str());
+  if (decoded.found_before)
+    state.warnings.found_before.post(self, GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT,
+                                     "Another decoder has decoded the same tensors before, and each object is on the "
+                                     "frame twice. Remove that decoder, or this element.");
   if (crowd::is_fatal(decoded.report.outcome))
     return crowd::fail_for_gpu(transform, decoded.report.outcome, decoded.report.problem.c_str());
   if (decoded.report.outcome != DeviceOutcome::done)

@@ -219,6 +219,40 @@ TEST(crowdtensordec_bad_input, a_second_decoder_of_the_same_tensors_decodes_noth
   EXPECT_THAT(bus.warnings(), ElementsAre(AllOf(HasSubstr("first has decoded"), HasSubstr("remove one"))));
 }
 
+/// As the decoders of GStreamer leave them.
+void add_object(GstBuffer* buffer, int x, int y, int w, int h, float score) {
+  gst_analytics_relation_meta_add_od_mtd(gst_buffer_add_analytics_relation_meta(buffer), g_quark_from_string("a"), x, y,
+                                         w, h, score, nullptr);
+}
+
+TEST(crowdtensordec_bad_input, tensors_that_another_decoder_has_decoded_are_told_of_once) {
+  for (const char* rule : {"none", "stock"}) {
+    TensorDecHarness dec(std::string("meta-output=analytics compatibility=") + rule);
+    for (int i = 0; i < 2; i++) {
+      auto frame = dec.frame();
+      add_tensors(frame.get(), {yolo_tensor({{99.75f, 100.5f, 200.25f, 200.5f, .9f}, {300, 300, 350, 350, .8f}})});
+      add_object(frame.get(), 300, 300, 50, 50, .8f);
+      add_object(frame.get(), 99, 100, 101, 100, .9f);
+      const auto out = dec.pass(std::move(frame));
+      EXPECT_EQ(gst_analytics_relation_get_length(gst_buffer_get_analytics_relation_meta(out.get())), 4u);
+    }
+    EXPECT_THAT(take_warnings(dec.bus()), ElementsAre(AllOf(HasSubstr("Another decoder"), HasSubstr("Remove"))));
+  }
+}
+
+TEST(crowdtensordec_bad_input, objects_of_another_network_are_none_of_its_tensors) {
+  TensorDecHarness dec("meta-output=analytics");
+  const auto pass = [&dec](int x, float score) {
+    auto frame = dec.frame();
+    add_tensors(frame.get(), {yolo_tensor(one)});
+    add_object(frame.get(), x, 100, 100, 100, score);
+    dec.pass(std::move(frame));
+  };
+  pass(100, std::nextafter(.9f, 1.f));
+  pass(104, .9f);
+  EXPECT_THAT(take_warnings(dec.bus()), IsEmpty());
+}
+
 // From GStreamer 1.28 on copies of a frame have its tensors.
 TEST(crowdtensordec_bad_input, nor_does_it_of_a_frame_that_another_branch_has_as_well) {
   TensorDecHarness dec("", 640, 480,
