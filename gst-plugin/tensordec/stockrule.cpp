@@ -6,6 +6,7 @@
 #include <crowd/nms.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -130,11 +131,10 @@ class YoloRule final : public StockRule {
               std::string& problem) override;
 
  private:
-  void find_best(const float* scores, std::size_t classes, std::size_t places);
+  void add_block(const float* first, std::size_t classes, std::size_t places, std::size_t count,
+                 const StockSettings& settings);
   void add(const float* place, std::size_t places, float score, std::uint32_t best, const StockSettings& settings);
 
-  std::vector<float> scores_;        // of each place's best class
-  std::vector<std::uint32_t> best_;  // that class
   Candidates candidates_;
   Greedy greedy_;
 };
@@ -153,35 +153,34 @@ float to_nearest(float value) {
 /// A constant, so that the compiler makes vectors of it.
 constexpr std::size_t block = 256;
 
-struct Bests {
-  float scores[block] = {};  // 0 where none is above 0
-  std::uint32_t classes[block] = {};
-};
-
-/// The first of the best of each place. By value, so that the compiler knows of no other writer.
+/// Best score of each place, 0 where none is above 0. By value, so that the compiler knows of no other writer.
 template <typename Count>
-Bests bests_of(const float* scores, std::size_t classes, std::size_t places, Count count) {
-  Bests best;
-  for (std::uint32_t class_id = 0; class_id < classes; class_id++, scores += places) {
-    for (std::size_t i = 0; i < count; i++) {
-      best.classes[i] = scores[i] > best.scores[i] ? class_id : best.classes[i];
-      best.scores[i] = scores[i] > best.scores[i] ? scores[i] : best.scores[i];
-    }
+std::array<float, block> best_scores(const float* scores, std::size_t classes, std::size_t places, Count count) {
+  std::array<float, block> best{};
+  for (std::size_t class_id = 0; class_id < classes; class_id++, scores += places) {
+    for (std::size_t i = 0; i < count; i++)
+      best[i] = scores[i] > best[i] ? scores[i] : best[i];
   }
   return best;
 }
 
-// Block by block, whose bests stay in the nearest cache, and there plane by plane.
-void YoloRule::find_best(const float* scores, std::size_t classes, std::size_t places) {
-  scores_.resize(places);
-  best_.resize(places);
-  for (std::size_t first = 0; first < places; first += block) {
-    const std::size_t count = std::min(block, places - first);
-    const Bests best = count == block
-                           ? bests_of(scores + first, classes, places, std::integral_constant<std::size_t, block>())
-                           : bests_of(scores + first, classes, places, count);
-    std::copy_n(best.scores, count, &scores_[first]);
-    std::copy_n(best.classes, count, &best_[first]);
+/// The first class of that score, which one has.
+std::uint32_t class_of(const float* scores, std::size_t places, float score) {
+  std::uint32_t class_id = 0;
+  for (; *scores != score; scores += places)
+    class_id++;
+  return class_id;
+}
+
+// Plane by plane, as a place's numbers lie far apart, of so few places that all their scores stay in a near cache.
+void YoloRule::add_block(const float* first, std::size_t classes, std::size_t places, std::size_t count,
+                         const StockSettings& settings) {
+  const float* scores = first + 4 * places;
+  const auto best = count == block ? best_scores(scores, classes, places, std::integral_constant<std::size_t, block>())
+                                   : best_scores(scores, classes, places, count);
+  for (std::size_t i = 0; i < count; i++) {
+    if (best[i] > settings.score_threshold)
+      add(first + i, places, best[i], class_of(scores + i, places, best[i]), settings);
   }
 }
 
@@ -215,12 +214,9 @@ bool YoloRule::select(std::span<const Tensor> outputs, const StockSettings& sett
   const auto classes = static_cast<std::size_t>(outputs[0].dims[1] - 4);
   const auto places = static_cast<std::size_t>(outputs[0].dims[2]);
   const auto* values = static_cast<const float*>(outputs[0].data);
-  find_best(values + 4 * places, classes, places);
   candidates_.clear();
-  for (std::size_t place = 0; place < places; place++) {
-    if (scores_[place] > settings.score_threshold)
-      add(values + place, places, scores_[place], best_[place], settings);
-  }
+  for (std::size_t first = 0; first < places; first += block)
+    add_block(values + first, classes, places, std::min(block, places - first), settings);
   return greedy_.select(candidates_, CROWD_NMS_GREATER, settings, kept, problem);
 }
 
