@@ -89,7 +89,7 @@ int main(int argc, char** argv) {
       "| class threshold | iou-threshold | objects | yolov8tensordec ms | crowdtensordec ms | times | "
       "compatibility=stock ms |");
   std::puts("|---|---|---|---|---|---|---|");
-  for (const float threshold : {.2F, .01F, .001F, .0001F}) {
+  for (const float threshold : {.75F, .2F, .01F, .001F, .0001F}) {
     for (const float iou : {.45F, 1.F}) {
       const std::string settings = " max-detections=100000 class-confidence-threshold=" + std::to_string(threshold) +
                                    " iou-threshold=" + std::to_string(iou);
