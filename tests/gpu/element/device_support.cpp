@@ -163,6 +163,15 @@ std::string caps_of(const GstVideoInfo& info, bool on_device) {
          ",height=" + std::to_string(GST_VIDEO_INFO_HEIGHT(&info)) + ",framerate=25/1";
 }
 
+// As a row of pixels of 4 bytes, which every version can put into device memory.
+Ref<GstBuffer> upload(const Gpu& gpu, const void* data, std::size_t bytes) {
+  const GstVideoInfo info = info_of("RGBA", static_cast<unsigned>((bytes + 3) / 4), 1);
+  const Ref<GstBuffer> system(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
+  gst_buffer_memset(system.get(), 0, 0, GST_VIDEO_INFO_SIZE(&info));
+  gst_buffer_fill(system.get(), 0, data, bytes);
+  return gpu.frame_like(system.get(), info);
+}
+
 Ref<GstBuffer> noise(const GstVideoInfo& info, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::uint64_t> words(GST_VIDEO_INFO_SIZE(&info) / sizeof(std::uint64_t) + 1);

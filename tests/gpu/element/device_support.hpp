@@ -77,6 +77,9 @@ GstVideoInfo info_of(const char* format, unsigned width, unsigned height);
 /// Caps of such frames, at 25 a second.
 std::string caps_of(const GstVideoInfo& info, bool on_device);
 
+/// A buffer of one device memory that begins with these bytes.
+Ref<GstBuffer> upload(const Gpu& gpu, const void* data, std::size_t bytes);
+
 /// A frame of noise in system memory.
 Ref<GstBuffer> noise(const GstVideoInfo& info, std::uint64_t seed);
 

@@ -17,15 +17,6 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Bytes as a row of pixels of 4, which every version can put into device memory.
-Ref<GstBuffer> upload(const Gpu& gpu, const void* data, std::size_t bytes) {
-  const GstVideoInfo info = info_of("RGBA", static_cast<unsigned>((bytes + 3) / 4), 1);
-  const Ref<GstBuffer> system(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
-  gst_buffer_memset(system.get(), 0, 0, GST_VIDEO_INFO_SIZE(&info));
-  gst_buffer_fill(system.get(), 0, data, bytes);
-  return gpu.frame_like(system.get(), info);
-}
-
 struct Uploaded {
   Uploaded(const Gpu& gpu, const Network& network, const Answer& answer) {
     add(gpu, network, answer);
