@@ -7,53 +7,19 @@
  *
  *     bench_tensordec [frames]
  *
- * Scores are those of a network that is sure of some places and of most is not: a twelfth of them in each power of ten
- * from 1 down to 1e-12. Boxes that score above .1 stand in 60 clusters, the others all over the frame. The thread that
- * pushes a frame does all the work.
+ * The thread that pushes a frame does all the work. The heads are those of timed_head.hpp.
  */
-
-#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <random>
 
-#include "heads.hpp"
 #include "peers.hpp"
+#include "timed_head.hpp"
 
 namespace {
 
 using namespace crowd::test;
-
-constexpr unsigned side = 640;
-
-YoloHead head_of(unsigned seed) {
-  std::mt19937 random(seed);
-  const auto uniform = [&random](float low, float high) { return std::uniform_real_distribution(low, high)(random); };
-  YoloHead head{80, 8400, {}};
-  head.values.resize((4 + head.classes) * head.places);
-  std::vector<std::pair<float, float>> people(60);
-  for (auto& [x, y] : people)
-    x = uniform(20, side - 20), y = uniform(40, side - 40);
-  for (std::size_t i = 0; i < head.places; i++) {
-    const float score = std::pow(10.F, uniform(-12, 0));
-    const auto& [x, y] = people[random() % people.size()];
-    const bool sure = score > .1F;
-    head.at(0, i) = sure ? x + uniform(-8, 8) : uniform(0, side);
-    head.at(1, i) = sure ? y + uniform(-8, 8) : uniform(0, side);
-    head.at(2, i) = sure ? uniform(20, 40) : uniform(8, 60);
-    head.at(3, i) = sure ? uniform(50, 90) : uniform(8, 90);
-    head.at(4, i) = score;
-  }
-  return head;
-}
-
-double cpu_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
-}
 
 struct Measured {
   double milliseconds;
