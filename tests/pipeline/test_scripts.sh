@@ -83,8 +83,9 @@ for script in "$pipelines"/*.sh; do
 done
 # GStreamer's overlay behind crowdnms, and the other network.
 runs_in_inference() {
-  need_element onnxinference && need_element crowdtensordec && need_element "${2:-crowdoverlay}" || return
-  runs film-onnxinference.sh "$@"
+  need_element "${2:-crowdoverlay}" || return
+  runs film-onnxinference.sh "$@" || return
+  ! grep -q '^done: .* 0 survivors$' stdout || { echo "nothing is found"; return 1; }
 }
 check "film-onnxinference.sh runs with objectdetectionoverlay" runs_in_inference person-net objectdetectionoverlay
 check "film-onnxinference.sh runs with face-net" runs_in_inference face-net
