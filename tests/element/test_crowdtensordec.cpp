@@ -347,7 +347,7 @@ TEST(crowdtensordec, leaves_boxes_without_width_or_height_where_the_stock_decode
     }
     GstAnalyticsODMtd second = {1, gst_buffer_get_analytics_relation_meta(out.get())};
     ASSERT_TRUE(second.meta);
-    EXPECT_EQ(gst_analytics_relation_get_length(second.meta), 2u);
+    ASSERT_EQ(gst_analytics_relation_get_length(second.meta), 2u);
     gint x = 0, y = 0, w = -1, h = 0;
     gfloat score = 0;
     gst_analytics_od_mtd_get_location(&second, &x, &y, &w, &h, &score);
