@@ -57,7 +57,7 @@ TEST_F(SharedSessions, are_others_for_other_shapes) {
   Shared a = open(), b = open();
   const Shared first = a;
   EXPECT_TRUE(take(a, small) && take(b, batch));
-  EXPECT_EQ(a, first) << "the first who takes a shape keeps the session";
+  EXPECT_EQ(a, first) << "the first to take a shape keeps the session";
   EXPECT_NE(a, b);
   EXPECT_EQ(made_, 2);
   Shared c = open();
@@ -75,7 +75,7 @@ TEST_F(SharedSessions, take_another_shape_where_they_have_one_user) {
   EXPECT_TRUE(take(a, large));
   EXPECT_NE(a, b) << "others keep theirs";
   EXPECT_TRUE(take(b, large));
-  EXPECT_EQ(a, b) << "who is alone goes to others of the shape";
+  EXPECT_EQ(a, b) << "the only user goes to others of the shape";
   EXPECT_EQ(made_, 2);
   Shared other = open("other");
   EXPECT_TRUE(take(other, large));

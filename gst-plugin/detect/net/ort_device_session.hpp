@@ -33,8 +33,8 @@ class OrtDeviceSession {
   OrtDeviceSession(const OrtDeviceSession&) = delete;
   OrtDeviceSession& operator=(const OrtDeviceSession&) = delete;
 
-  /// Held by who uses the model or gives work to the stream. Runs use scratch memory of the session, hence this one
-  /// stream orders all of them.
+  /// To be held where the model is used and where work is given to the stream. Runs use scratch memory of the session,
+  /// hence this one stream orders all of them.
   std::mutex& mutex() {
     return mutex_;
   }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Which users of a process share a session. What a session is loaded from is its key, and it runs inputs of one shape,
-// that of the first who takes one.
+// the first that is taken.
 #pragma once
 
 #include <cstdlib>
@@ -18,13 +18,13 @@ struct InputShape {
   bool operator==(const InputShape&) const = default;
 };
 
-/// For any thread. A session lives as long as somebody has it.
+/// For any thread. A session lives as long as there is a Shared of it.
 template <typename Session>
 class SharedSessions {
  public:
   using Shared = std::shared_ptr<Session>;
 
-  /// One of this key that others have, of any shape, or what make() gives; null where that gives none. Who comes while
+  /// One of this key that others have, of any shape, or what make() gives; null where that gives none. A call while
   /// make() runs waits, and shares what it gave.
   template <typename Make>
   Shared open(const std::string& key, const Make& make) {
@@ -51,7 +51,7 @@ class SharedSessions {
           session = std::move(other);
           return true;
         }
-    // Nobody gets it from here while this is locked.
+    // A use count of 1 stays so: others get the session here alone, under this lock.
     if (own.shape == InputShape() || session.use_count() == 1) {
       own.shape = shape;
       return true;
