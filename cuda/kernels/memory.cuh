@@ -40,16 +40,4 @@ __device__ inline void acquire_loaded() {
   __threadfence();
 }
 
-/// Sets bits of a word in shared memory, to be read by other threads of the block: a release of what the warp has
-/// written before its lanes met.
-__device__ inline void release_bits_in_block(std::uint32_t* word, std::uint32_t bits) {
-  __threadfence_block();
-  atomicOr(word, bits);
-}
-
-/// acquire_loaded() of a word that a thread of the block released.
-__device__ inline void acquire_loaded_in_block() {
-  __threadfence_block();
-}
-
 }  // namespace crowd

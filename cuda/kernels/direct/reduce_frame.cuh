@@ -6,7 +6,6 @@
 #pragma once
 
 #include "kernels/direct/in_order.cuh"
-#include "kernels/direct/pending.cuh"
 
 namespace crowd::direct {
 

@@ -14,7 +14,7 @@ static_assert(capacity_max <= 1024 * items_max);
 
 struct ReduceShared {
   alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< a bit for each rank
-  std::uint32_t pending;  ///< rows listed in Memory::pending; in decide_in_order() a bit for each warp that is done
+  std::uint32_t pending;                                         ///< rows listed in Memory::pending
 };
 
 /// A published decision: a Decision in a word made to be added. The sum over up to max_summands candidates tells

@@ -10,29 +10,13 @@
 
 #include "../../element/pictures.hpp"
 #include "device_boxes.hpp"
+#include "grey_frame.hpp"
 #include "temporary_file.hpp"
 
 namespace {
 
 using namespace crowd::test;
 using testing::HasSubstr;
-
-/// The picture in system memory: grey.
-Ref<GstBuffer> frame_of(const cv::Mat& picture, const GstVideoInfo& info) {
-  Ref<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
-  gst_buffer_memset(buffer.get(), 0, 128, GST_VIDEO_INFO_SIZE(&info));
-  GstVideoFrame frame;
-  EXPECT_TRUE(gst_video_frame_map(&frame, &info, buffer.get(), GST_MAP_WRITE));
-  const guint components = GST_VIDEO_INFO_IS_RGB(&info) ? 3 : 1;
-  for (guint c = 0; c < components; c++)
-    for (int y = 0; y < picture.rows; y++)
-      for (int x = 0; x < picture.cols; x++)
-        *(GST_VIDEO_FRAME_COMP_DATA(&frame, c) + y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) +
-          x * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c)) = picture.at<std::uint8_t>(y, x);
-  gst_video_frame_unmap(&frame);
-  GST_BUFFER_PTS(buffer.get()) = 0;
-  return buffer;
-}
 
 void expect_same_windows(const MetaBoxes& expected, const MetaBoxes& got) {
   EXPECT_EQ(got.count, expected.count);
@@ -70,7 +54,7 @@ struct Detectors {
   }
 
   void compare(const cv::Mat& picture, MetaBoxes& got) {
-    Ref<GstBuffer> system = frame_of(picture, info);
+    Ref<GstBuffer> system = grey_frame(picture, info);
     got = find_on_device(system.get());
     system = host.pass(std::move(system));
     ASSERT_NE(system, nullptr);
@@ -114,14 +98,14 @@ TEST(DetectDevice, searches_what_is_shown_of_a_cropped_frame) {
       const Gpu gpu;
       Pipe pipe("crowddetect name=detect hit-threshold=0", &gpu);
       pipe.set_caps(shown, true);
-      Ref<GstBuffer> frame = gpu.frame_like(frame_of(picture, whole).get(), whole);
+      Ref<GstBuffer> frame = gpu.frame_like(grey_frame(picture, whole).get(), whole);
       GstVideoCropMeta* crop = gst_buffer_add_video_crop_meta(frame.get());
       crop->x = guint(x), crop->y = guint(y), crop->width = guint(part.width), crop->height = guint(part.height);
       const Ref<GstBuffer> out = pipe.pass(std::move(frame));
       EXPECT_EQ(gpu.synchronise(), cudaSuccess);
       Pipe host("crowddetect hit-threshold=0");
       host.set_caps(shown, false);
-      const Ref<GstBuffer> expected = host.pass(frame_of(picture(part), shown));
+      const Ref<GstBuffer> expected = host.pass(grey_frame(picture(part), shown));
       ASSERT_TRUE(out && expected);
       const MetaBoxes found = read(gst_buffer_get_crowd_boxes_meta(out.get()));
       expect_same_windows(read(gst_buffer_get_crowd_boxes_meta(expected.get())), found);
@@ -137,7 +121,7 @@ TEST(DetectDevice, finds_the_windows_of_frames_whose_memories_come_back) {
   const Ref<GstElement> detect(gst_bin_get_by_name(GST_BIN(both.device.element()), "detect"));
   std::vector<Ref<GstBuffer>> frames, pictures;
   for (const double light : {1., .8, .6}) {
-    pictures.push_back(frame_of(picture_of_people() * light, info));
+    pictures.push_back(grey_frame(picture_of_people() * light, info));
     frames.push_back(both.gpu.frame_like(pictures.back().get(), info));
   }
   for (const double threshold : {0., .1, 0.}) {
@@ -187,7 +171,7 @@ TEST(DetectDevice, keeps_the_best_where_there_is_room_for_few) {
 
 TEST(DetectDevice, frames_of_an_interval_share_a_memory) {
   Detectors both("interval=3", info_of("NV12", 640, 480));
-  const Ref<GstBuffer> picture = frame_of(picture_of_people(), both.info);
+  const Ref<GstBuffer> picture = grey_frame(picture_of_people(), both.info);
   std::vector<Ref<GstBuffer>> frames;
   std::vector<const GstMemory*> memories;
   for (int i = 0; i < 9; i++) {
@@ -249,7 +233,7 @@ TEST(DetectDevice, candidates_go_to_crowdnms_in_device_memory) {
   Pipe device("crowddetect ! " + nms + "! crowdoverlay", &gpu), host("crowddetect ! " + nms + "meta-output=boxes");
   device.set_caps(info, true);
   host.set_caps(info, false);
-  Ref<GstBuffer> system = frame_of(picture_of_people(), info);
+  Ref<GstBuffer> system = grey_frame(picture_of_people(), info);
   const Ref<GstBuffer> out = device.pass(gpu.frame_like(system.get(), info));
   system = host.pass(std::move(system));
   EXPECT_EQ(gpu.synchronise(), cudaSuccess);

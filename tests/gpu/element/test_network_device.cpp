@@ -10,6 +10,7 @@
 #include "../../element/pictures.hpp"
 #include "../../element/real_models.hpp"
 #include "device_boxes.hpp"
+#include "grey_frame.hpp"
 
 namespace {
 
@@ -30,19 +31,7 @@ constexpr RealModel faces = {"face-net", "fetch-model face-net"};
 Ref<GstBuffer> people(const GstVideoInfo& info) {
   cv::Mat picture;
   cv::resize(picture_of_people(), picture, {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)});
-  Ref<GstBuffer> buffer(gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info), nullptr));
-  gst_buffer_memset(buffer.get(), 0, 128, GST_VIDEO_INFO_SIZE(&info));
-  GstVideoFrame frame;
-  EXPECT_TRUE(gst_video_frame_map(&frame, &info, buffer.get(), GST_MAP_WRITE));
-  const guint components = GST_VIDEO_INFO_IS_RGB(&info) ? 3 : 1;
-  for (guint c = 0; c < components; c++)
-    for (int y = 0; y < picture.rows; y++)
-      for (int x = 0; x < picture.cols; x++)
-        *(GST_VIDEO_FRAME_COMP_DATA(&frame, c) + y * GST_VIDEO_FRAME_COMP_STRIDE(&frame, c) +
-          x * GST_VIDEO_FRAME_COMP_PSTRIDE(&frame, c)) = picture.at<std::uint8_t>(y, x);
-  gst_video_frame_unmap(&frame);
-  GST_BUFFER_PTS(buffer.get()) = 0;
-  return buffer;
+  return grey_frame(picture, info);
 }
 
 struct Tolerance {
