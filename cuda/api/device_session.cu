@@ -117,7 +117,7 @@ class DeviceSession final : public Session {
  private:
   std::size_t pack(const CrowdNmsCandidates& candidates, const RuleArray& extras, bool with_classes,
                    Inputs& on_device) noexcept;
-  CrowdNmsStatus make_feature_room(std::size_t bytes) noexcept;
+  CrowdNmsStatus make_feature_room(std::size_t needed) noexcept;
   CrowdNmsStatus wait() noexcept;
   void hand_over(const CrowdNmsCandidates& candidates, const CrowdNmsSurvivors& survivors, std::uint32_t room,
                  std::uint32_t fullest, const Outputs& outputs) noexcept;
@@ -166,10 +166,12 @@ CrowdNmsStatus DeviceSession::allocate(const CrowdNmsParams* params, std::uint32
   return status;
 }
 
-/// For a call whose features are longer than the room for them. Nothing is under way between calls.
-CrowdNmsStatus DeviceSession::make_feature_room(std::size_t bytes) noexcept {
-  if (bytes <= feature_bytes_)
+/// For a call whose features are longer than the room for them, which then doubles at least: it is made anew a few times
+/// only. Nothing is under way between calls.
+CrowdNmsStatus DeviceSession::make_feature_room(std::size_t needed) noexcept {
+  if (needed <= feature_bytes_)
     return CROWD_NMS_OK;
+  const std::size_t bytes = std::max(needed, 2 * feature_bytes_);
   feature_bytes_ = 0;
   CrowdNmsStatus status = reserve(feature_staging_, bytes, "allocating pinned memory for features");
   if (status == CROWD_NMS_OK)

@@ -12,6 +12,7 @@
 #include "core/floating_point.hpp"
 #include "core/methods.hpp"
 #include "cpu/backend.hpp"
+#include "kernels/tuning.hpp"
 
 namespace crowd {
 
@@ -66,6 +67,13 @@ std::size_t workspace_bytes(CrowdNmsBackend backend, const CrowdNmsParams& param
                                            : crowd_nms_cpu_workspace_bytes(&params, frames, capacity);
 }
 
+/// Of the largest call: the limit of some methods is below the session's capacity, which smaller calls may still use.
+std::size_t largest_workspace(CrowdNmsBackend backend, const CrowdNmsParams& params, std::uint32_t frames,
+                              std::uint32_t capacity) {
+  const std::size_t bytes = workspace_bytes(backend, params, frames, capacity);
+  return bytes ? bytes : workspace_bytes(backend, params, frames, std::min(capacity, tuning::soft_capacity));
+}
+
 }  // namespace
 
 std::size_t session_bytes(CrowdNmsBackend backend, const CrowdNmsParams* params, std::uint32_t frames,
@@ -83,7 +91,7 @@ std::size_t session_bytes(CrowdNmsBackend backend, const CrowdNmsParams* params,
     }
     if (reads_merge(p))
       p.merge = CROWD_NMS_MERGE_WEIGHTED;
-    bytes = std::max(bytes, workspace_bytes(backend, p, frames, capacity));
+    bytes = std::max(bytes, largest_workspace(backend, p, frames, capacity));
   }
   return bytes;
 }

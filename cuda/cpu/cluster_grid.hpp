@@ -81,8 +81,8 @@ class ClusterGrid {
   }
   // Monotone.
   static std::int64_t along(double at, double per) {
-    constexpr double most = 1e15;
-    return static_cast<std::int64_t>(std::floor(std::clamp(at * per, -most, most)));
+    constexpr double max_cell = 1e15;
+    return static_cast<std::int64_t>(std::floor(std::clamp(at * per, -max_cell, max_cell)));
   }
   static double centre(float from, float to) {
     return 0.5 * from + 0.5 * to;

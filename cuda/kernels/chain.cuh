@@ -18,7 +18,7 @@ struct DecidedLanes {
 /// `undecided`: whether it is to be decided;
 /// `suppressed`: it has a suppressor that is kept;
 /// `elsewhere`: it has, or may have, an undecided suppressor that is not among the lanes;
-/// `suppressors`: lanes with its undecided suppressors.
+/// `suppressors`: lanes with its undecided suppressors. All of these have to be `undecided`.
 __device__ inline DecidedLanes decide_lanes(bool undecided, bool suppressed, bool elsewhere,
                                             std::uint32_t suppressors) {
   const std::uint32_t mine = 1u << threadIdx.x % 32;

@@ -253,7 +253,7 @@ __device__ inline std::uint32_t sample(std::uint32_t n) {
 /// Equal scores among the 32 samples from which on they make a plateau.
 constexpr unsigned min_shared = 4;
 
-/// The keys of the least and the best of the lanes' finite scores; 0 and 0 if there are none.
+/// The keys of the min and max of the lanes' finite scores; 0 and 0 if there are none.
 struct KeyRange {
   std::uint32_t min, max;
 
@@ -271,14 +271,14 @@ __device__ inline KeyRange key_range(std::uint32_t key, bool finite) {
   return {max ? warp_min(finite ? key : ~0u) : 0, max};
 }
 
-/// The range without its ends, one lane each, where that leaves little of it: single scores far off the others would
-/// leave these a bin or two. For a whole warp.
-__device__ inline KeyRange without_outliers(const KeyRange& all, std::uint32_t key, bool finite) {
-  constexpr float far = 8;
+/// The range without its ends, one lane each, if they are so far off the others that these would have a bin or two. The
+/// candidates beyond then share a bin, a 32nd of n perhaps: no less far off than these cost. For a whole warp.
+__device__ inline KeyRange without_outliers(const KeyRange& all, std::uint32_t n, std::uint32_t key, bool finite) {
+  const float far = fmaxf(8, static_cast<float>(n / 1024));
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int least = __ffs(static_cast<int>(__ballot_sync(all_lanes, finite && key == all.min))) - 1;
-  const int best = __ffs(static_cast<int>(__ballot_sync(all_lanes, finite && key == all.max))) - 1;
-  const KeyRange inner = key_range(key, finite && lane != least && lane != best);
+  const int min_lane = __ffs(static_cast<int>(__ballot_sync(all_lanes, finite && key == all.min))) - 1;
+  const int max_lane = __ffs(static_cast<int>(__ballot_sync(all_lanes, finite && key == all.max))) - 1;
+  const KeyRange inner = key_range(key, finite && lane != min_lane && lane != max_lane);
   return !inner.is_empty() && all.extent() > far * inner.extent() ? inner : all;
 }
 
@@ -288,7 +288,7 @@ __device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t inp
   const float score = n ? frames.scores[input + sample(n)] : NAN;
   const bool finite = fabsf(score) < INFINITY;
   const std::uint32_t key = score_key(score);
-  const KeyRange keys = without_outliers(key_range(key, finite), key, finite);
+  const KeyRange keys = without_outliers(key_range(key, finite), n, key, finite);
   const float best = keys.max ? key_score(keys.max) : 0.0f;
   const float range = keys.extent();
   const auto alike = static_cast<std::uint32_t>(__popc(__match_any_sync(all_lanes, key)));

@@ -217,6 +217,24 @@ TEST(CudaErrors, of_the_application_are_left_to_it) {
   }
 }
 
+// Some methods take fewer candidates than a session may have room for, and more memory for each.
+TEST(CudaSession, runs_methods_whose_limit_is_below_its_capacity) {
+  const Batch batch = Batch::of(uniform(quick() ? 2000 : 40000, 3840, 2160, 3));
+  CrowdNmsParams params = default_params();
+  CrowdNmsSession* made = nullptr;
+  ASSERT_EQ(crowd_nms_session_new(CROWD_NMS_BACKEND_CUDA, &params, 1, 100000, &made), CROWD_NMS_OK);
+  const std::unique_ptr<CrowdNmsSession, void (*)(CrowdNmsSession*)> session(made, crowd_nms_session_free);
+  for (const CrowdNmsMethod method : quick_methods_of(CROWD_NMS_BACKEND_CUDA)) {
+    params.method = method;
+    const Wanted wanted{batch.capacity};
+    Result found = Result::sized(batch, wanted);
+    const CrowdNmsCandidates candidates = batch.candidates();
+    const CrowdNmsSurvivors outputs = found.outputs(wanted);
+    found.status = crowd_nms_session_run(session.get(), &params, &candidates, &outputs);
+    EXPECT_TRUE(same(run_cpu(params, batch, wanted), found, batch, wanted)) << "method " << method;
+  }
+}
+
 TEST(CudaErrors, of_launches_are_reported) {
   if (quick())
     GTEST_SKIP() << "memcheck counts these errors";

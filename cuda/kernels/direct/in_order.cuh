@@ -71,6 +71,8 @@ __device__ inline void decide_ranks(const View& view, std::uint32_t rank) {
       if (then.has_kept())
         view.keep_rank(rank);
     }
+    // decide_lanes() takes undecided suppressors of the warp to be among its lanes: old words must not be seen.
+    __syncwarp();
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Sets that threads unite while others do: a forest, in which each names one of its set that is not larger.
+// Union-find, by many threads at a time: a forest, in which each names one of its set that is not larger.
 #pragma once
 
 #include "kernels/memory.cuh"

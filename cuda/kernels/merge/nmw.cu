@@ -122,6 +122,8 @@ void launch_closest(const Call& call, const MergeArrays& arrays) {
   if (call.out.boxes || call.out.members || call.out.representatives) {
     launch_pdl(count_survivors, call, {call.grid(ceil_div(capacity, threads)), threads}, arguments);
     launch_pdl(find_closest, call, {call.grid(ceil_div(capacity, warps)), threads}, arguments);
+  } else {
+    arguments.common.found.members = nullptr;  // not counted
   }
   if (call.out.boxes && arrays.lists.member) {
     arguments.common.lists = arrays.lists;
