@@ -166,8 +166,8 @@ CrowdNmsStatus DeviceSession::allocate(const CrowdNmsParams* params, std::uint32
   return status;
 }
 
-/// For a call whose features are longer than the room for them, which then doubles at least: it is made anew a few times
-/// only. Nothing is under way between calls.
+/// For a call whose features are longer than the room for them, which then doubles at least: it is made anew a few
+/// times only. Nothing is under way between calls.
 CrowdNmsStatus DeviceSession::make_feature_room(std::size_t needed) noexcept {
   if (needed <= feature_bytes_)
     return CROWD_NMS_OK;
