@@ -137,9 +137,10 @@ gboolean gst_crowd_boxes_meta_set_array_bytes(GstCrowdBoxesMeta* meta, GBytes* d
     return FALSE;
   arrays |= feature_length ? GST_CROWD_BOXES_FEATURES : 0;
 
-  GstMemory* memory = gst_crowd_boxes_memory_new_with(meta->capacity, arrays, feature_length);
+  // Where the count is above the capacity, n is the capacity: the overflow stays what it is.
+  GstMemory* memory = gst_crowd_boxes_memory_new_with(n, arrays, feature_length);
   GstCrowdBoxesMap to;
-  if (!memory || !gst_crowd_boxes_map_memory_with(&to, memory, meta->capacity, arrays, feature_length, GST_MAP_WRITE)) {
+  if (!memory || !gst_crowd_boxes_map_memory_with(&to, memory, n, arrays, feature_length, GST_MAP_WRITE)) {
     g_clear_pointer(&memory, gst_memory_unref);
     g_set_error_literal(error, GST_CROWD_ERROR, GST_CROWD_ERROR_MEMORY, "there is no memory for the arrays");
     return FALSE;
@@ -151,6 +152,7 @@ gboolean gst_crowd_boxes_meta_set_array_bytes(GstCrowdBoxesMeta* meta, GBytes* d
   copy(to.features, features);
   gst_crowd_boxes_unmap(&to);
   gst_memory_unref(std::exchange(meta->memory, memory));
+  meta->capacity = n;
   meta->arrays = arrays;
   meta->feature_length = feature_length;
   return TRUE;

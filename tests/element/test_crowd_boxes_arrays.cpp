@@ -121,6 +121,7 @@ TEST(boxes_arrays, come_back_bit_for_bit_and_boxes_stay) {
       ASSERT_TRUE(gst_crowd_boxes_meta_set_array_bytes(meta, densities.get(), proposals.get(), visible.get(),
                                                        features.get(), nullptr))
           << again;
+      EXPECT_EQ(meta->capacity, 2u);
       EXPECT_EQ(meta->arrays, all_arrays);
       EXPECT_EQ(meta->feature_length, 3u);
       const Read read(meta);
@@ -143,6 +144,20 @@ TEST(boxes_arrays, come_back_bit_for_bit_and_boxes_stay) {
     EXPECT_EQ(fewer.bytes[3], nullptr);
     EXPECT_EQ(meta->feature_length, 0u);
   }
+}
+
+TEST(boxes_arrays, leave_the_overflow_as_it_is) {
+  const auto densities = bytes_of<float>({.5f, .25f});
+  const Ref<GstBuffer> buffer(gst_buffer_new());
+  GstCrowdBoxesMeta* meta = add_two(buffer.get());
+  GstCrowdBoxesMap map;
+  ASSERT_TRUE(gst_crowd_boxes_map_memory(&map, meta->memory, meta->capacity, GST_MAP_WRITE));
+  *map.count = 9;
+  gst_crowd_boxes_unmap(&map);
+  ASSERT_TRUE(gst_crowd_boxes_meta_set_array_bytes(meta, densities.get(), nullptr, nullptr, nullptr, nullptr));
+  ASSERT_TRUE(gst_crowd_boxes_map_memory(&map, meta->memory, meta->capacity, GST_MAP_READ));
+  EXPECT_EQ(*map.count - map.capacity, 7u);
+  gst_crowd_boxes_unmap(&map);
 }
 
 TEST(boxes_arrays, go_with_a_copy_of_the_buffer) {

@@ -142,8 +142,8 @@ GST_CROWD_API gboolean gst_crowd_boxes_map_memory_with (GstCrowdBoxesMap *map, G
  *   candidate, then those of the next; none where n is 0
  * @error: return location for a #GstCrowdError
  *
- * Gives candidates these arrays in place of those they had: the boxes are copied into a memory of the right size, in
- * system memory, and @arrays and @feature_length of @meta say what it holds.
+ * Gives candidates these arrays in place of those they had: the boxes are copied into a memory with room for n of them,
+ * in system memory, and @capacity, @arrays and @feature_length of @meta say what it holds.
  *
  * Returns: %FALSE if @error is set, and nothing is changed then
  *
