@@ -103,7 +103,7 @@ struct State {
   std::optional<scene::TruthFile> truth_file;
   TruthWriter truth;
   guint64 next_number = 0;
-  CandidateWriter::Arrays arrays{};  ///< of the last frame with candidates
+  CandidateWriter::Arrays arrays{};  ///< of the last frame with candidates; before it of the first there will be
   RunWarning replaced, unnumbered, overflow;
   gint width = 0, height = 0, fps_n = 0, fps_d = 1;
 };
@@ -161,6 +161,7 @@ std::unique_ptr<State> open_source(GstCrowdInject* self, const Settings& setting
     return nullptr;
   auto state = std::make_unique<State>(std::move(*source), settings.numbering);
   state->labels = inject::new_labels(settings, state->source.labels());
+  state->arrays = inject::arrays_of(state->source.first_candidates());
   if (!open_truth_file(self, *state, settings.truth_location))
     return nullptr;
   GST_OBJECT_LOCK(self);
@@ -285,7 +286,7 @@ bool inject_into(GstCrowdInject* self, GstBuffer* buffer) {
   const scene::CandidatesView candidates = state.source.frame({number, frame, live.candidates, live.loop});
   const auto& objects = state.source.objects();
 
-  // A frame without candidates goes with those before, in memory of the same shape.
+  // A frame without candidates goes with its neighbours: a rule finds its array, in memory of the same shape.
   if (!candidates.boxes.empty())
     state.arrays = inject::arrays_of(candidates);
   if (remove_candidates(buffer))

@@ -81,6 +81,21 @@ TEST(crowdinject, replays_what_rules_of_crowdnms_want) {
   EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(fourth.get())->arrays, 0u);
 }
 
+TEST(crowdinject, frames_before_the_first_candidates_have_arrays_as_those) {
+  const TemporaryFile file(
+      R"({"objects": []}
+{"frame": 2, "objects": [{"box": [0,0,9,9], "density": 0.5, "feature": [1,2,3]}]}
+)");
+  const Inject inject("location=" + file.path);
+  for (unsigned number = 0; number < 3; number++) {
+    const auto frame = inject.pass();
+    EXPECT_EQ(attached(frame.get()).count, number == 2 ? 1u : 0u);
+    const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(frame.get());
+    EXPECT_EQ(meta->arrays, guint{GST_CROWD_BOXES_DENSITIES} | GST_CROWD_BOXES_FEATURES) << number;
+    EXPECT_EQ(meta->feature_length, 3u) << number;
+  }
+}
+
 TEST(crowdinject, replays_det_txt_scaled_to_the_frame) {
   const TemporaryFile file("1,-1,10,20,30,40,0.5\n");
   const Inject inject("recorded-width=320 recorded-height=90 location=" + file.path);

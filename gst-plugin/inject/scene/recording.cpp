@@ -127,6 +127,11 @@ CandidatesView Recording::frame(std::uint64_t number) const {
   return candidates_.view(at->first, at->count);
 }
 
+CandidatesView Recording::first_candidates() const {
+  const auto at = std::ranges::find_if(frames_, [](const RecordedFrame& frame) { return frame.count > 0; });
+  return at == frames_.end() ? CandidatesView() : candidates_.view(at->first, at->count);
+}
+
 std::optional<Recording> parse_recording(std::string_view text, const std::string& path, Format format, bool strict,
                                          ReadFailure& failure) {
   LineReader lines(text);

@@ -83,6 +83,8 @@ class Recording {
  public:
   /** The candidates of that frame, none if nothing was recorded of it. O(log frames). */
   CandidatesView frame(std::uint64_t number) const;
+  /** Those of the first frame that has any; none if no frame has. O(frames). */
+  CandidatesView first_candidates() const;
   /** The last frame's number + 1; 0 if there is none. */
   std::uint64_t length() const {
     return frames_.empty() ? 0 : frames_.back().number + 1;

@@ -38,6 +38,11 @@ CandidatesView Source::frame(const Request& request) {
   return recorded_frame(std::get<Recording>(source_), request);
 }
 
+CandidatesView Source::first_candidates() const {
+  const auto* recording = std::get_if<Recording>(&source_);
+  return recording ? recording->first_candidates() : CandidatesView();
+}
+
 CandidatesView Source::recorded_frame(const Recording& recording, const Request& request) {
   const std::uint64_t length = recording.length();
   const CandidatesView view = recording.frame(request.loop && length > 0 ? request.number % length : request.number);

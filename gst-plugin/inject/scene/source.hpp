@@ -29,6 +29,8 @@ class Source {
 
   /** The candidates of a frame, valid until the next call; objects() are then the true ones. */
   CandidatesView frame(const Request& request);
+  /** Those of a recording's first frame that has any, in its own pixels; none of a scene. */
+  CandidatesView first_candidates() const;
   const std::vector<Object>& objects() const {
     return objects_;
   }
