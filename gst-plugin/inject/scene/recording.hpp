@@ -27,8 +27,7 @@
  * there in all objects of a line or in none, features of one length. An object may instead be one of DL Streamer's
  * gvametaconvert: {"x", "y", "w", "h", "detection": {"confidence", "label_id", "label"}}; and a line with a
  * "resolution" may lack "objects", which is a frame without any. Other members, "pts" and "members" among them, are not
- * looked at. Several lines of one frame add up, and of the last four members what all of its
- * candidates have is left.
+ * looked at. Several lines of one frame add up, and of what rules read what all of its candidates have is left.
  *
  * A line is one JSON object (RFC 8259, UTF-8) with at most 32 arrays and objects in each other and nothing behind it. A
  * member of the above may be there once, others may be repeated. Numbers may have any number of digits. Refused are, as
