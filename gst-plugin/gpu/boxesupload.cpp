@@ -3,6 +3,7 @@
 
 #include "gpu/boxesupload.hpp"
 
+#include <algorithm>
 #include <optional>
 
 #include "gpu/cudareport.hpp"
@@ -40,18 +41,24 @@ class RingInContext {
   cuda::UploadRing ring_;
 };
 
+/// All that fill() may write for `n` boxes.
+std::size_t filled_bytes(const GstCrowdBoxesLayout& layout, const BoxesShape& shape, std::size_t n) {
+  if (shape.arrays & GST_CROWD_BOXES_FEATURES)
+    return layout.features + n * shape.feature_length * sizeof(gfloat);
+  // Members, which candidates have none of, are the last but for more arrays.
+  return shape.arrays ? layout.size : layout.members;
+}
+
 DeviceReport send(cuda::UploadRing& ring, const GstCrowdBoxesMap& to, const BoxesShape& shape, CUstream_st* stream,
                   const Fill& fill) {
   GstCrowdBoxesLayout layout;
   gst_crowd_boxes_layout_init_with(&layout, shape.capacity, shape.arrays, shape.feature_length);
-  // Members, which candidates have none of, are the last but for more arrays.
-  const std::size_t bytes = shape.arrays ? layout.size : layout.members;
-  cudaError_t error = ring.take(bytes);
+  cudaError_t error = ring.take(filled_bytes(layout, shape, shape.capacity));
   if (error == cudaSuccess) {
     GstCrowdBoxesMap host;
     gst_crowd_boxes_map_at_with(&host, ring.data(), shape.capacity, shape.arrays, shape.feature_length);
     fill(host);
-    error = ring.send(to.count, bytes, stream);
+    error = ring.send(to.count, filled_bytes(layout, shape, std::min(*host.count, shape.capacity)), stream);
   }
   return error == cudaSuccess ? DeviceReport() : report_of("sending candidates to the GPU", error);
 }

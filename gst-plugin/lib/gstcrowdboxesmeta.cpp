@@ -30,6 +30,16 @@ T* array_at(guint8* base, gsize offset) {
   return offset ? reinterpret_cast<T*>(base + offset) : nullptr;
 }
 
+/// GStreamer's allocator ends the process where there is no memory.
+bool can_be_had(gsize bytes) {
+  constexpr gsize always = 64 << 20;
+  if (bytes <= always)
+    return true;
+  gpointer probe = g_try_malloc(bytes);
+  g_free(probe);
+  return probe != nullptr;
+}
+
 gboolean boxes_meta_init(GstMeta* meta, gpointer, GstBuffer*) {
   auto* self = reinterpret_cast<GstCrowdBoxesMeta*>(meta);
   std::memset(&self->meta + 1, 0, sizeof *self - sizeof self->meta);
@@ -160,7 +170,7 @@ GstMemory* gst_crowd_boxes_memory_new(guint capacity) {
 
 GstMemory* gst_crowd_boxes_memory_new_with(guint capacity, guint arrays, guint feature_length) {
   GstCrowdBoxesLayout layout;
-  if (!gst_crowd_boxes_layout_init_with(&layout, capacity, arrays, feature_length))
+  if (!gst_crowd_boxes_layout_init_with(&layout, capacity, arrays, feature_length) || !can_be_had(layout.size))
     return nullptr;
   GstAllocationParams params;
   gst_allocation_params_init(&params);

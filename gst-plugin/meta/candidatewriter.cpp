@@ -31,6 +31,9 @@ MemoryRef CandidateWriter::write_memory(GstBuffer* frame, const BoxesShape& shap
 
 CandidateWriter::Written CandidateWriter::write(GstBuffer* frame, std::size_t count, const Fill& fill,
                                                 guint max_candidates, Arrays arrays) {
+  if (arrays != arrays_)
+    room_ = 0;
+  arrays_ = arrays;
   room_ = std::max(room_, room_for(count));
   const guint capacity = max_candidates ? std::min(room_, max_candidates) : room_;
   // Two references fit into a std::function without an allocation.
@@ -66,6 +69,7 @@ void CandidateWriter::reset() {
   upload_ = make_device_part<BoxesUpload>();
   device_report_ = {};
   room_ = 0;
+  arrays_ = {};
   downstream_.reconfigure();
 }
 

@@ -35,6 +35,7 @@ class CandidateWriter {
   struct Arrays {
     guint arrays;  ///< GstCrowdBoxesArrays, or-ed
     guint feature_length;
+    bool operator==(const Arrays&) const = default;
   };
 
   /// The frame that candidates are in pixels of, names of their classes or null, and how scores become confidences.
@@ -51,8 +52,9 @@ class CandidateWriter {
   using Fill = std::function<void(const GstCrowdBoxesMap& to, std::size_t count)>;
 
   /// Writes `count` candidates of `frame`, at most `max_candidates` of them, 0: all. Room grows in steps of powers of
-  /// two up to that, so that memories are used again; readers take a count beyond the capacity as overflow. To system
-  /// memory in any case where `frame` is null. No memory if there is none or the GPU failed, see device_report().
+  /// two up to that, so that memories are used again, and anew where arrays are others; readers take a count beyond the
+  /// capacity as overflow. To system memory in any case where `frame` is null. No memory if there is none or the GPU
+  /// failed, see device_report().
   Written write(GstBuffer* frame, std::size_t count, const Fill& fill, guint max_candidates, Arrays arrays = {});
 
   /// As what kind they are attached.
@@ -81,7 +83,8 @@ class CandidateWriter {
   MemoryPool pool_{new_host_boxes};
   std::unique_ptr<BoxesUpload> upload_ = make_device_part<BoxesUpload>();
   DeviceReport device_report_;
-  guint room_ = 0;
+  guint room_ = 0;  ///< with arrays_
+  Arrays arrays_{};
   meta::DownstreamCaps downstream_;
 };
 

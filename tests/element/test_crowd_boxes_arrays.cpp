@@ -10,6 +10,7 @@
 #include <memory>
 #include <set>
 
+#include "memory_limit.hpp"
 #include "support.hpp"
 
 namespace {
@@ -98,6 +99,13 @@ TEST(boxes_arrays, of_other_kinds_or_lengths_have_no_layout) {
     EXPECT_FALSE(gst_crowd_boxes_map_at_with(&map, nullptr, 4, arrays, length));
   }
   EXPECT_TRUE(gst_crowd_boxes_layout_init_with(&layout, 4, GST_CROWD_BOXES_FEATURES, 4096));
+}
+
+TEST(boxes_arrays, larger_than_what_memory_there_is_are_none) {
+  if (!MemoryLimit::limits_work)
+    GTEST_SKIP() << "a sanitizer";
+  const MemoryLimit limit(256 << 20);
+  EXPECT_EQ(gst_crowd_boxes_memory_new_with(GST_CROWD_BOXES_MAX_CAPACITY, GST_CROWD_BOXES_FEATURES, 4096), nullptr);
 }
 
 TEST(boxes_arrays, a_memory_without_them_is_too_small) {

@@ -96,6 +96,22 @@ TEST(crowdinject, frames_before_the_first_candidates_have_arrays_as_those) {
   }
 }
 
+TEST(crowdinject, a_long_feature_behind_many_boxes_takes_no_room_for_so_many) {
+  std::string boxes = "[0,0,9,9]}";
+  for (int i = 0; i < 5000; i++)
+    boxes += R"(,{"box":[0,0,9,9]})";
+  std::string numbers = "1";
+  for (int i = 0; i < 99; i++)
+    numbers += ",1";
+  const TemporaryFile file(R"({"objects":[{"box":)" + boxes + "]}\n" + R"({"objects":[{"box":[0,0,9,9],"feature":[)" +
+                           numbers + "]}]}\n");
+  const Inject inject("location=" + file.path);
+  const auto many = inject.pass(), one = inject.pass();
+  EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(many.get())->capacity, 8192u);
+  EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(one.get())->capacity, 64u);
+  EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(one.get())->feature_length, 100u);
+}
+
 TEST(crowdinject, replays_det_txt_scaled_to_the_frame) {
   const TemporaryFile file("1,-1,10,20,30,40,0.5\n");
   const Inject inject("recorded-width=320 recorded-height=90 location=" + file.path);

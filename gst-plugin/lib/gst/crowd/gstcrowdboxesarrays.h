@@ -95,7 +95,7 @@ GST_CROWD_API gboolean gst_crowd_boxes_layout_init_with (GstCrowdBoxesLayout *la
  * @feature_length: numbers of a candidate in its features; 0 without
  *
  * Returns: (transfer full) (nullable): as gst_crowd_boxes_memory_new(), with room for these arrays as well; %NULL where
- * gst_crowd_boxes_layout_init_with() fails
+ * gst_crowd_boxes_layout_init_with() fails, too
  *
  * Since: 0.1
  */

@@ -260,7 +260,7 @@ GST_CROWD_API gboolean gst_crowd_boxes_layout_init (GstCrowdBoxesLayout *layout,
  * @capacity: number of boxes
  *
  * Returns: (transfer full) (nullable): system memory with room for @capacity boxes and a count of 0, aligned to 256
- * bytes; %NULL if @capacity is too large
+ * bytes; %NULL if @capacity is too large or there is not so much memory
  */
 GST_CROWD_API GstMemory *gst_crowd_boxes_memory_new (guint capacity);
 
