@@ -131,8 +131,8 @@ struct _GstCrowdBox {
  * @visible: likewise
  * @features: likewise
  *
- * Where things lie in the memory of a meta, in bytes from its start. A function of the capacity alone, but for the last
- * five.
+ * Where things lie in the memory of a meta, in bytes from its start. A function of the capacity alone, but for @size and
+ * the four that follow it.
  */
 struct _GstCrowdBoxesLayout {
   gsize count;
@@ -146,6 +146,9 @@ struct _GstCrowdBoxesLayout {
   gsize proposals;
   gsize visible;
   gsize features;
+
+  /*< private >*/
+  gpointer _gst_reserved[GST_PADDING];
 };
 
 /**
@@ -231,6 +234,9 @@ struct _GstCrowdBoxesMap {
   guint32 *proposals;
   GstCrowdBox *visible;
   gfloat *features;
+
+  /*< private >*/
+  gpointer _gst_reserved[GST_PADDING];
 };
 
 #define GST_CROWD_BOXES_META_API_TYPE (gst_crowd_boxes_meta_api_get_type ())
