@@ -15,9 +15,9 @@
 
 namespace {
 
-constexpr gsize section_alignment = 256;
+constexpr guint64 section_alignment = 256;
 
-constexpr gsize aligned(gsize bytes) {
+constexpr guint64 aligned(guint64 bytes) {
   return (bytes + section_alignment - 1) & ~(section_alignment - 1);
 }
 
@@ -148,20 +148,21 @@ gboolean gst_crowd_boxes_layout_init_with(GstCrowdBoxesLayout* layout, guint cap
   if (capacity > GST_CROWD_BOXES_MAX_CAPACITY || (arrays & ~known_arrays) ||
       feature_length > GST_CROWD_BOXES_MAX_FEATURE_LENGTH || with_features != (feature_length > 0))
     return FALSE;
-  const auto place = [layout](gsize bytes) { return std::exchange(layout->size, layout->size + aligned(bytes)); };
-  const auto place_if = [&](guint array, gsize bytes) { return arrays & array ? place(bytes) : 0; };
+  guint64 end = section_alignment;
+  const auto place = [&end](guint64 bytes) { return static_cast<gsize>(std::exchange(end, end + aligned(bytes))); };
+  const auto place_if = [&](guint array, guint64 bytes) { return arrays & array ? place(bytes) : 0; };
   layout->count = 0;
   layout->candidates = sizeof(guint32);
-  layout->size = section_alignment;
-  layout->boxes = place(sizeof(GstCrowdBox) * capacity);
-  layout->scores = place(sizeof(gfloat) * capacity);
-  layout->classes = place(sizeof(gint32) * capacity);
-  layout->members = place(sizeof(guint32) * capacity);
-  layout->densities = place_if(GST_CROWD_BOXES_DENSITIES, sizeof(gfloat) * capacity);
-  layout->proposals = place_if(GST_CROWD_BOXES_PROPOSALS, sizeof(guint32) * capacity);
-  layout->visible = place_if(GST_CROWD_BOXES_VISIBLE, sizeof(GstCrowdBox) * capacity);
-  layout->features = place_if(GST_CROWD_BOXES_FEATURES, sizeof(gfloat) * feature_length * capacity);
-  return TRUE;
+  layout->boxes = place(guint64{sizeof(GstCrowdBox)} * capacity);
+  layout->scores = place(guint64{sizeof(gfloat)} * capacity);
+  layout->classes = place(guint64{sizeof(gint32)} * capacity);
+  layout->members = place(guint64{sizeof(guint32)} * capacity);
+  layout->densities = place_if(GST_CROWD_BOXES_DENSITIES, guint64{sizeof(gfloat)} * capacity);
+  layout->proposals = place_if(GST_CROWD_BOXES_PROPOSALS, guint64{sizeof(guint32)} * capacity);
+  layout->visible = place_if(GST_CROWD_BOXES_VISIBLE, guint64{sizeof(GstCrowdBox)} * capacity);
+  layout->features = place_if(GST_CROWD_BOXES_FEATURES, guint64{sizeof(gfloat)} * feature_length * capacity);
+  layout->size = static_cast<gsize>(end);
+  return layout->size == end;
 }
 
 GstMemory* gst_crowd_boxes_memory_new(guint capacity) {

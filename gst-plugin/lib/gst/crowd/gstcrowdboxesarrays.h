@@ -80,8 +80,8 @@ typedef enum { /*< flags >*/
  * @arrays: #GstCrowdBoxesArrays, or-ed
  * @feature_length: numbers of a candidate in its features, from 1 to %GST_CROWD_BOXES_MAX_FEATURE_LENGTH; 0 without
  *
- * Returns: %FALSE if @capacity or @feature_length is too large, if @arrays has bits of others, or if @feature_length and
- * %GST_CROWD_BOXES_FEATURES do not come together
+ * Returns: %FALSE if @capacity or @feature_length is too large, if @arrays has bits of others, if @feature_length and
+ * %GST_CROWD_BOXES_FEATURES do not come together, or if the size is more than a gsize of this machine holds
  *
  * Since: 0.1
  */
