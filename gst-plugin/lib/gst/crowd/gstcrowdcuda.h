@@ -53,7 +53,7 @@ GST_CROWD_API GstMemory *gst_crowd_cuda_boxes_memory_new (GstMemory *beside, gui
  * @feature_length: numbers of a candidate in its features; 0 without
  *
  * Returns: (transfer full) (nullable): as gst_crowd_cuda_boxes_memory_new(), with room for these arrays as well; %NULL
- *   where gst_crowd_boxes_layout_init_with() fails, too. Map it with gst_crowd_boxes_map_memory_with()
+ *   where gst_crowd_boxes_layout_init_with() fails or its size is 2 GiB or more, too. Map it with gst_crowd_boxes_map_memory_with()
  *
  * Since: 0.1
  */
