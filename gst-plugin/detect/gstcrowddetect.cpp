@@ -54,10 +54,11 @@
  * ONNX Runtime's CUDA provider (ONNX models; `gst-crowd-convert-model person-net` makes one of the person network, and
  * with `--half` one of float16, which is quicker on a GPU and whose boxes differ by up to 1 % of their size: set
  * #crowddetect:model to it, its description lies beside it). All elements of a process that run one model on frames and
- * tiles of one size share it on the device, where their frames are searched one after another. What ONNX Runtime lacks
- * for CUDA is an error before the first frame. Scores differ by rounding. Candidates and their number stay there, and
- * the host does not wait. There is always room for #crowddetect:max-candidates; crowdnms counts what was found and what
- * was beyond, `stats` do not. Cascades do not run there.
+ * tiles of one size share it on the device, where their frames are searched one after another. A stream that is added
+ * at run time makes all that share the network wait while it warms up, which takes seconds. What ONNX Runtime lacks for
+ * CUDA is an error before the first frame. Scores differ by rounding. Candidates and their number stay there, and the
+ * host does not wait. There is always room for #crowddetect:max-candidates; crowdnms counts what was found and what was
+ * beyond, `stats` do not. Cascades do not run there.
  *
  * ## What is common to all
  *
