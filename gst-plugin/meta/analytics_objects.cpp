@@ -4,7 +4,7 @@
 // Object detections of GstAnalytics as objects. Name and score are those of the classification, as GStreamer's own
 // overlay has it, else those of the detection. An object that is part of another one of the same class is none that is
 // kept: crowdnms mode=annotate says so of those that it suppresses. Objects that are parts of each other, with nothing
-// above them, are kept.
+// above them, are kept; what is part of such an object, and not the other way round, is not.
 
 #include <gst/analytics/analytics.h>
 
@@ -28,15 +28,22 @@ class AnalyticsReader final : public ObjectReader {
 
  private:
   using Index = std::uint32_t;  // of an object
+  using Pair = std::pair<Index, Index>;
 
   void find_wholes(GstAnalyticsRelationMeta* meta, Index object);
   void find_parts(GstAnalyticsRelationMeta* meta);
+  void mark(Index part);
+  void mark_below_open();
+  void mark_below_each_other();
 
   RelationObjects found_;
   ClassTable classes_;
   std::vector<ObjectClass> names_;
-  std::vector<std::pair<Index, Index>> wholes_;  // and their parts
+  std::vector<Pair> wholes_;  // each with a part of it, by wholes
+  std::vector<Pair> parts_;   // the same by parts: each with a whole
   std::vector<bool> is_part_;
+  std::vector<Index> open_;
+  std::vector<std::uint32_t> unmarked_parts_;  // of each object
 };
 
 void AnalyticsReader::find_wholes(GstAnalyticsRelationMeta* meta, Index object) {
@@ -46,31 +53,61 @@ void AnalyticsReader::find_wholes(GstAnalyticsRelationMeta* meta, Index object) 
                                                         gst_analytics_od_mtd_get_mtd_type(), &state, &whole)) {
     const auto other = std::ranges::lower_bound(found_.ids(), whole.id) - found_.ids().begin();
     if (whole.id != found_.ids()[object] && names_[static_cast<std::size_t>(other)].name == names_[object].name)
-      wholes_.emplace_back(static_cast<Index>(other), object);
+      parts_.emplace_back(object, static_cast<Index>(other));
   }
 }
 
-// From objects that are no part of any on down.
-void AnalyticsReader::find_parts(GstAnalyticsRelationMeta* meta) {
-  wholes_.clear();
-  std::vector<Index> open;
-  for (Index i = 0; i < names_.size(); ++i) {
-    const std::size_t before = wholes_.size();
-    find_wholes(meta, i);
-    if (wholes_.size() == before)
-      open.push_back(i);
+void AnalyticsReader::mark(Index part) {
+  if (!is_part_[part])
+    open_.push_back(part);
+  is_part_[part] = true;
+}
+
+// From open objects on down.
+void AnalyticsReader::mark_below_open() {
+  while (!open_.empty()) {
+    const Index whole = open_.back();
+    open_.pop_back();
+    for (const auto& [_, part] : std::ranges::equal_range(wholes_, whole, {}, &Pair::first))
+      mark(part);
   }
-  std::ranges::sort(wholes_);
-  is_part_.assign(names_.size(), false);
-  while (!open.empty()) {
-    const Index whole = open.back();
-    open.pop_back();
-    for (const auto& [_, part] : std::ranges::equal_range(wholes_, whole, {}, &std::pair<Index, Index>::first)) {
-      if (!is_part_[part])
-        open.push_back(part);
-      is_part_[part] = true;
+}
+
+// Of parts that are left unmarked, again and again those that are the whole of no unmarked one.
+void AnalyticsReader::mark_below_each_other() {
+  unmarked_parts_.assign(names_.size(), 0);
+  for (const auto& [part, whole] : parts_)
+    unmarked_parts_[whole] += is_part_[part] ? 0 : 1;
+  for (const auto& [part, _] : parts_) {
+    if (unmarked_parts_[part] == 0)
+      mark(part);
+  }
+  while (!open_.empty()) {
+    const Index marked = open_.back();
+    open_.pop_back();
+    for (const auto& [_, whole] : std::ranges::equal_range(parts_, marked, {}, &Pair::first)) {
+      if (--unmarked_parts_[whole] == 0)
+        mark(whole);
     }
   }
+}
+
+void AnalyticsReader::find_parts(GstAnalyticsRelationMeta* meta) {
+  parts_.clear();
+  open_.clear();
+  for (Index i = 0; i < names_.size(); ++i) {
+    const std::size_t before = parts_.size();
+    find_wholes(meta, i);
+    if (parts_.size() == before)
+      open_.push_back(i);
+  }
+  wholes_.clear();
+  for (const auto& [part, whole] : parts_)
+    wholes_.emplace_back(whole, part);
+  std::ranges::sort(wholes_);
+  is_part_.assign(names_.size(), false);
+  mark_below_open();
+  mark_below_each_other();
 }
 
 void AnalyticsReader::read(GstBuffer* buffer, const ShownSize& shown, Objects& objects) {

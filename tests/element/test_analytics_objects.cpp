@@ -95,6 +95,19 @@ TEST(analytics_objects, are_candidates_where_a_whole_is_above_those_that_are_par
   EXPECT_THAT(found.candidates, SizeIs(3));
 }
 
+TEST(analytics_objects, are_candidates_below_those_that_are_parts_of_each_other) {
+  const Ref<GstBuffer> buffer = make_frame(640, 480);
+  GstAnalyticsRelationMeta* meta = add_relations(buffer.get());
+  for (int i = 0; i < 6; i++)
+    add_od(meta, "cat", i, 0, 10, 10, .5f);
+  add_part(meta, 2, 3), add_part(meta, 3, 2);
+  add_part(meta, 1, 2), add_part(meta, 0, 1), add_part(meta, 0, 3);
+  add_part(meta, 4, 5);
+  const Objects found = objects_of(buffer.get());
+  EXPECT_THAT(names(found.survivors), ElementsAre("cat@2,0,12,10", "cat@3,0,13,10", "cat@5,0,15,10"));
+  EXPECT_THAT(found.candidates, SizeIs(3));
+}
+
 TEST(analytics_objects, give_way_to_regions) {
   NmsHarness nms;
   const auto out = nms.pass(row_of_three);

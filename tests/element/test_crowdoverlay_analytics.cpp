@@ -43,6 +43,15 @@ TEST(crowdoverlay_analytics, draws_parts_as_candidates) {
   EXPECT_EQ(drawn("both"), noise_with({part, whole, other}));
 }
 
+TEST(crowdoverlay_analytics, draws_a_part_of_those_that_are_parts_of_each_other_as_a_candidate) {
+  auto buffer = frame_of_three();
+  relate(relations(buffer.get()), 0, 1, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+  relate(relations(buffer.get()), 1, 2, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+  relate(relations(buffer.get()), 2, 1, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
+  const auto out = Overlay(plain + "show=survivors").pass(std::move(buffer));
+  EXPECT_EQ(bytes_of(out.get()), noise_with({outline(5, 4, 27, 22, red), outline(40, 10, 70, 48, red)}));
+}
+
 TEST(crowdoverlay_analytics, draws_both_where_each_is_part_of_the_other) {
   auto buffer = frame_of_three();
   relate(relations(buffer.get()), 0, 1, GST_ANALYTICS_REL_TYPE_IS_PART_OF);
