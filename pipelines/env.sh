@@ -61,6 +61,7 @@ people_detector() {
   if [ "${CHECK:-0}" = 1 ]; then
     echo "$network"
   elif model=$("$pipelines/fetch-model" person-net 2>"$said"); then
+    cat "$said" >&2
     echo "$network model=$model"
   else
     echo "HOG searches for people, which finds fewer of them, as there is no network: $(tail -n 1 "$said")" >&2
