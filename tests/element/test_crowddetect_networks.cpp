@@ -347,10 +347,14 @@ TEST(crowddetect_network, says_before_the_first_frame_what_it_lacks_on_a_device)
 
 TEST(crowddetect_network, that_was_not_fetched_says_how_to) {
   // Other tests fetch models into the cache of all tests.
-  const std::string cache = g_getenv("CROWD_CACHE") ? g_getenv("CROWD_CACHE") : "";
+  const char* set = g_getenv("CROWD_CACHE");
+  const std::optional<std::string> cache = set ? std::optional<std::string>(set) : std::nullopt;
   g_setenv("CROWD_CACHE", "/nowhere", TRUE);
   EXPECT_THAT(error_of_run("detector=person-net"), HasSubstr("gst-crowd-fetch-model person-net"));
-  g_setenv("CROWD_CACHE", cache.c_str(), TRUE);
+  if (cache)
+    g_setenv("CROWD_CACHE", cache->c_str(), TRUE);
+  else
+    g_unsetenv("CROWD_CACHE");
 }
 
 }  // namespace
