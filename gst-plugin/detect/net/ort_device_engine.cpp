@@ -54,6 +54,7 @@ class OrtDeviceEngine final : public DeviceEngine {
   DeviceReport prepare_for(int batch, int width, int height);
   Ort::Value tensor_at(std::byte* data, const Dims& dims, tensors::Type type) const;
   DeviceReport report_of(const std::exception& error) const;
+  DeviceReport lack_of_memory(const std::string& reason) const;
   void clear();
   void release();
 
@@ -95,16 +96,20 @@ void OrtDeviceEngine::release() {
   order_.reset();
 }
 
+DeviceReport OrtDeviceEngine::lack_of_memory(const std::string& reason) const {
+  const bool limit = reason.find("Available memory of") != reason.npos;
+  return {DeviceOutcome::out_of_memory,
+          model().path() +
+              (limit ? " takes more than the " + std::to_string(session_->memory_limit() >> 20) +
+                           " MiB of device memory that it may"
+                     : std::string(" does not find enough device memory")) +
+              "; take fewer tiles, a smaller max-side, or a smaller network (" + reason + ")"};
+}
+
 DeviceReport OrtDeviceEngine::report_of(const std::exception& error) const {
   const std::string reason = ort_reason(error);
-  const bool limit = reason.find("Available memory of") != reason.npos;
   if (ort_lacks_memory(reason))
-    return {DeviceOutcome::out_of_memory,
-            model().path() +
-                (limit ? " takes more than the " + std::to_string(session_->memory_limit() >> 20) +
-                             " MiB of device memory that it may"
-                       : std::string(" does not find enough device memory")) +
-                "; take fewer tiles, a smaller max-side, or a smaller network (" + reason + ")"};
+    return lack_of_memory(reason);
   return {DeviceOutcome::failed, model().path() + ": ONNX Runtime: " + reason};
 }
 
@@ -221,8 +226,10 @@ DeviceReport OrtDeviceEngine::prepare(int batch, int width, int height, std::vec
   DeviceReport report;
   if (dims_.empty() || wanted != shape_) {
     release();
+    // Where others have the session with another shape, this loads the model once more.
     if (!OrtDeviceSession::take_shape(session_, wanted, report.problem))
-      return {DeviceOutcome::unusable, report.problem};
+      return ort_lacks_memory(report.problem) ? lack_of_memory(report.problem)
+                                              : DeviceReport{DeviceOutcome::unusable, report.problem};
     shape_ = wanted;
     order_.emplace(stream());
     const std::lock_guard lock(session_->mutex());
