@@ -150,4 +150,16 @@ class TensorDecHarness {
   Ref<GstElement> element_;
 };
 
+/// A pile of two and one aside, of two classes.
+inline const std::vector<Candidate> piles = {
+    {100, 100, 200, 200, .9f, 0}, {102, 100, 202, 200, .8f, 1}, {400, 300, 440, 360, .6f, 1}};
+
+/// Of each, in their order.
+inline std::vector<float> scores_of(const std::vector<Candidate>& candidates) {
+  std::vector<float> scores;
+  for (const Candidate& c : candidates)
+    scores.push_back(c.score);
+  return scores;
+}
+
 }  // namespace crowd::test
