@@ -38,8 +38,7 @@ __device__ inline LeftSuppressors look_at_all(const View& view, const Row& row, 
     return left;
   }
   const auto add = [&](std::uint32_t offset) { left.add(view.decision(offset / list_unit), warp_of_ranks); };
-  const std::uint32_t vectors = ceil_div(row.suppressors(), list_step);
-  for (std::uint32_t k = 0; k < vectors; ++k) {
+  for (std::uint32_t k = 0; k < vectors_of(row); ++k) {
     const uint4 entries = view.list(row.list())[k];
     for (const std::uint32_t two : {entries.x, entries.y, entries.z, entries.w}) {
       add(two & 0xffff);
