@@ -170,10 +170,21 @@ class Threads : public testing::Test {
 
  private:
   static GstBusSyncReply count_errors(GstBus*, GstMessage* message, gpointer self) {
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR)
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
       static_cast<Threads*>(self)->errors_++;
+      print_error(message);
+    }
     gst_message_unref(message);
     return GST_BUS_DROP;
+  }
+
+  static void print_error(GstMessage* message) {
+    GError* error = nullptr;
+    gchar* debug = nullptr;
+    gst_message_parse_error(message, &error, &debug);
+    g_printerr("%s: %s (%s)\n", GST_MESSAGE_SRC_NAME(message), error->message, debug);
+    g_error_free(error);
+    g_free(debug);
   }
 
   void play(const std::vector<ObjectRef<GstElement>>& elements) {
@@ -266,7 +277,7 @@ TEST_F(Threads, change_settings_of_a_search) {
     GTEST_SKIP() << "no crowddetect: built without OpenCV";
   run("videotestsrc name=source ! video/x-raw,format=GRAY8,width=64,height=136,framerate=1000/1 ! crowddetect "
       "name=detect ! "
-      "queue ! crowdnms name=nms ! fakesink sync=false",
+      "queue ! crowdnms name=nms min-overlap=0 ! fakesink sync=false",
       {"detect", "nms"});
 }
 
