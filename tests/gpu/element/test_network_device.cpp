@@ -89,13 +89,13 @@ class NetworkDevice : public testing::Test {
     return read(meta);
   }
 
-  /// The same candidates, of which one in 1000 may have no like.
-  void compare(const RealModel& model, const std::string& more, const GstVideoInfo& info, const RealModel& host_model,
+  /// The same candidates, at least `fewest`, of which one in 1000 may have no like.
+  void compare(const RealModel& model, const std::string& more, const GstVideoInfo& info, unsigned fewest,
                Tolerance tolerance) {
-    const std::string on_device = element_of(model, more), on_host = element_of(host_model, more);
-    if (on_device.empty() || on_host.empty())
+    const std::string element = element_of(model, more);
+    if (element.empty())
       GTEST_SKIP() << model.detector << " cannot be fetched";
-    Pipe device(on_device, &gpu_), host(on_host);
+    Pipe device(element, &gpu_), host(element);
     device.set_caps(info, true);
     if (const Ref<GstMessage> message = pop_message(device.bus(), GST_MESSAGE_ERROR))
       GTEST_SKIP() << message_text(message.get());
@@ -104,7 +104,7 @@ class NetworkDevice : public testing::Test {
     const Ref<GstBuffer> out = host.pass(people(info));
     ASSERT_NE(out, nullptr);
     const MetaBoxes expected = read(gst_buffer_get_crowd_boxes_meta(out.get()));
-    EXPECT_GT(expected.count, 200U);
+    EXPECT_GE(expected.count, fewest);
     for (int i = 0; i < 3; i++) {
       std::string why;
       const MetaBoxes found = find_on_device(device, picture.get(), info, why);
@@ -123,12 +123,13 @@ constexpr Tolerance same_floats = {1, 5e-3F};
 
 TEST_F(NetworkDevice, finds_persons_as_the_host_does) {
   for (const char* format : {"NV12", "RGBA"})
-    compare(persons, "tiles=3x3", info_of(format, 640, 480), persons, same_floats);
+    compare(persons, "tiles=3x3", info_of(format, 640, 480), 200, same_floats);
 }
 
+/// The picture has people, of whom that network takes few places for faces.
 TEST_F(NetworkDevice, finds_faces_as_the_host_does) {
-  compare(faces, "", info_of("NV12", 640, 480), faces, same_floats);
-  compare(faces, "tiles=2x2", info_of("NV12", 640, 480), faces, same_floats);
+  compare(faces, "", info_of("NV12", 640, 480), 50, same_floats);
+  compare(faces, "tiles=2x2", info_of("NV12", 640, 480), 100, same_floats);
 }
 
 /// Float16 moves boxes by up to 1 % of an anchor's size, and scores by up to 0.025: both ways at the threshold, hence
