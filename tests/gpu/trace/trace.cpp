@@ -96,7 +96,7 @@ class Tracer {
 };
 
 Tracer::Tracer()
-    : ledger_(setting("CROWD_TRACE_FRAME", "paint"),
+    : ledger_(setting("CROWD_TRACE_FRAME", "paint_tiles"),
               std::strtoull(setting("CROWD_TRACE_START", "100").c_str(), nullptr, 10)) {}
 
 bool works(CUptiResult result) {
