@@ -40,6 +40,10 @@ except ImportError as missing:
     skip(f"{missing}; apt-get install python3-opencv python3-numpy")
 import pip_packages  # noqa: E402
 
+# Anchors of the person network's grid of one cell, which OpenCV 4.10 computes otherwise than 4.6 and ONNX Runtime, which
+# agree: logits differ by 0.3.
+APART = 6 if tuple(map(int, cv2.__version__.split(".")[:2])) >= (4, 7) else 0
+
 
 def fetched(program, *arguments):
     done = subprocess.run([ROOT / "pipelines" / program, *arguments], stdout=subprocess.PIPE, text=True, check=False)
@@ -89,7 +93,8 @@ def unmatched(some, others, threshold):
 
 
 class Networks(unittest.TestCase):
-    def compare(self, ours, theirs, threshold, least):
+    def compare(self, ours, theirs, threshold, least, apart=0):
+        """apart: candidates of a picture that may differ."""
         theirs = [found[found[:, 4] >= threshold] for found in theirs]
         self.assertEqual(len(ours), len(theirs))
         total = sum(map(len, theirs))
@@ -97,8 +102,8 @@ class Networks(unittest.TestCase):
         self.assertGreaterEqual(total, least, "too few candidates to compare")
         self.assertLessEqual(abs(sum(map(len, ours)) - total), total / 1000)
         for mine, other in zip(ours, theirs):
-            self.assertEqual(unmatched(mine, other, threshold), 0)
-            self.assertEqual(unmatched(other, mine, threshold), 0)
+            self.assertLessEqual(unmatched(mine, other, threshold), apart)
+            self.assertLessEqual(unmatched(other, mine, threshold), apart)
             self.assertTrue((mine[:, 5] == 0).all())
 
     def persons(self):
@@ -116,16 +121,17 @@ class Networks(unittest.TestCase):
         theirs = reference.opencv_faces(FACE_NET, self.faces())
         self.compare(candidates(FACE_NET, "face-net", .03, self.faces()), theirs, .03, 50)
 
-    def compare_tiles(self, engine, model):
+    def compare_tiles(self, engine, model, apart=0):
         """Tiles of the network's size, so that none is scaled, and the whole picture, which is as without tiles."""
         picture, places = cv2.resize(FILM[0], (780, 780)), (0, 240, 480)
         corners = [(x, y) for y in places for x in places]
-        tiles = reference.opencv_persons(PERSON_NET, [np.ascontiguousarray(picture[y:y + 300, x:x + 300])
-                                                      for x, y in corners])
+        tiles = list(reference.opencv_persons(PERSON_NET, [np.ascontiguousarray(picture[y:y + 300, x:x + 300])
+                                                           for x, y in corners]))
         theirs = [found + np.array([x, y, x, y] + [0] * (found.shape[1] - 4)) for found, (x, y) in zip(tiles, corners)]
         whole, = candidates(model, "person-net", .001, [picture], engine)
         theirs = np.concatenate(theirs + [whole[:, :theirs[0].shape[1]]])
-        self.compare(candidates(model, "person-net", .001, [picture], engine, "3x3"), [theirs], .001, 1000)
+        self.compare(candidates(model, "person-net", .001, [picture], engine, "3x3"), [theirs], .001, 1000,
+                     apart * len(tiles))
 
     def test_persons_in_tiles(self):
         self.compare_tiles("opencv", PERSON_NET)
@@ -136,12 +142,12 @@ class Networks(unittest.TestCase):
         return "onnxruntime"
 
     def test_persons_in_tiles_by_the_engine_onnxruntime(self):
-        self.compare_tiles(self.engine_onnxruntime(), fetched("convert-model", "person-net"))
+        self.compare_tiles(self.engine_onnxruntime(), fetched("convert-model", "person-net"), APART)
 
     def test_persons_by_the_engine_onnxruntime(self):
         engine, theirs = self.engine_onnxruntime(), reference.opencv_persons(PERSON_NET, self.persons())
         model = fetched("convert-model", "person-net")
-        self.compare(candidates(model, "person-net", .001, self.persons(), engine), theirs, .001, 300)
+        self.compare(candidates(model, "person-net", .001, self.persons(), engine), theirs, .001, 300, APART)
 
     def test_faces_by_the_engine_onnxruntime(self):
         engine, theirs = self.engine_onnxruntime(), reference.opencv_faces(FACE_NET, self.faces())
@@ -157,7 +163,7 @@ class Networks(unittest.TestCase):
         model = fetched("convert-model", "person-net")
         self.assertIsNotNone(model, "convert-model failed")
         theirs = reference.onnxruntime_persons(self.onnxruntime(), model, self.persons())
-        self.compare(candidates(PERSON_NET, "person-net", .001, self.persons()), theirs, .001, 300)
+        self.compare(candidates(PERSON_NET, "person-net", .001, self.persons()), theirs, .001, 300, APART)
 
     def test_persons_in_float16_are_those_in_float32(self):
         """Logits within 0.1, which is a score within 0.025, and boxes within 1 % of an anchor's size."""
