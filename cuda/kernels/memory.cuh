@@ -29,6 +29,17 @@ __device__ inline void store_relaxed_shared(std::uint32_t* word, std::uint32_t v
   atomicExch(word, value);
 }
 
+/// To be read by threads of the same block, in shared memory.
+__device__ inline void store_release_in_block(std::uint32_t* word, std::uint32_t value) {
+  __threadfence_block();
+  store_relaxed_shared(word, value);
+}
+
+/// Makes an acquire of each load_relaxed() that this thread did before, of words that threads of its block released.
+__device__ inline void acquire_in_block() {
+  __threadfence_block();
+}
+
 /// To be read by threads of other blocks.
 __device__ inline void store_release(std::uint32_t* word, std::uint32_t value) {
   __threadfence();

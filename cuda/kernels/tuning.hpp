@@ -27,8 +27,10 @@ constexpr unsigned small_group = 8;
 constexpr unsigned direct_list_room = 28;
 /// Looks of a warp, and rounds of a block that has more pending candidates than threads, after which candidates are
 /// decided in rank order. Aliases decide a chain of 4096 within 12 rounds. Chosen by steps counted, not yet by time.
-constexpr unsigned direct_looks = 512;
+constexpr unsigned direct_looks = 64;
 constexpr unsigned direct_rounds = 16;
+/// Of these, the first in which rows without a list search.
+constexpr unsigned direct_searches = 2;
 
 /// Staged path (staged.cu): max candidates of a frame. Packed words have room for this many, see their static_asserts.
 constexpr unsigned staged_capacity = 1u << 20;

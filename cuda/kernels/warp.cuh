@@ -50,6 +50,13 @@ __device__ inline std::uint32_t read_block_index() {
 #endif
 }
 
+/// Waits for some nanoseconds, twice as many at most.
+__device__ inline void sleep_about([[maybe_unused]] std::uint32_t nanoseconds) {
+#ifdef __CUDA_ARCH__
+  __nanosleep(nanoseconds);
+#endif
+}
+
 /// A mask of the lowest `count` bits; all 32 if `count` is larger.
 __device__ inline std::uint32_t low_bits(std::uint32_t count) {
 #ifdef __CUDA_ARCH__

@@ -2,76 +2,161 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Decides in rank order what looks (pending.cuh) have left undecided for too long. A warp takes 32 consecutive ranks
-// and decides them together, once all their other suppressors are decided: a chain costs a step for each 32 of its
-// candidates, however many suppressors each lists. Rows without a list go on searching.
+// and decides them at once when all better ranks are decided, which a word of the block says: the token. So each list is
+// read once, and 128 steps decide any frame. A row without a list is compared with each survivor once, most of them
+// while its warp waits for the token.
 #pragma once
 
-#include "kernels/chain.cuh"
 #include "kernels/direct/pending.cuh"
 
 namespace crowd::direct {
 
-/// What is left of a row's suppressors. Rows of the warp are named by their lanes.
-struct LeftSuppressors {
-  bool kept = false;        ///< one is kept
-  bool elsewhere = false;   ///< one of another warp is undecided
-  std::uint32_t lanes = 0;  ///< those of the warp that are undecided
+/// The token: how many groups of 32 ranks are decided, and how many survivors these have. The survivors' indices are in
+/// Memory::members.
+struct Token {
+  std::uint32_t word;
 
-  /// `decision`: of one of them. Undecided words hold ranks.
-  __device__ void add(PublishedDecision decision, std::uint32_t warp_of_ranks) {
-    kept |= decision.has_kept();
-    if (!decision.is_undecided())
-      return;
-    const std::uint32_t rank = decision.index();
-    if (rank / 32 == warp_of_ranks)
-      lanes |= 1u << rank % 32;
-    else
-      elsewhere = true;
+  __device__ static Token load(const View& view) {
+    return {load_relaxed(&view.shared.pending)};
+  }
+  __device__ std::uint32_t groups() const {
+    return word >> 16;
+  }
+  __device__ std::uint32_t survivors() const {
+    return word & 0xffff;
   }
 };
 
-/// Looks at the decisions of all suppressors of a row that has a list, or a single one.
-__device__ inline LeftSuppressors look_at_all(const View& view, const Row& row, std::uint32_t warp_of_ranks) {
+/// What is left of a listed row's suppressors when all better-ranked groups are decided.
+struct LeftSuppressors {
+  bool kept = false;        ///< one is kept
+  std::uint32_t lanes = 0;  ///< those of the warp that are undecided
+
+  /// Undecided words hold ranks.
+  __device__ void add(PublishedDecision decision) {
+    kept |= decision.has_kept();
+    lanes |= decision.is_undecided() ? 1u << decision.index() % 32 : 0;
+  }
+};
+
+__device__ inline LeftSuppressors look_at_all(const View& view, const Row& row) {
   LeftSuppressors left;
   if (row.has_one_suppressor()) {
-    left.add(view.decision(row.best()), warp_of_ranks);
+    left.add(view.decision(row.best()));
     return left;
   }
-  const auto add = [&](std::uint32_t offset) { left.add(view.decision(offset / list_unit), warp_of_ranks); };
   for (std::uint32_t k = 0; k < vectors_of(row); ++k) {
     const uint4 entries = view.list(row.list())[k];
     for (const std::uint32_t two : {entries.x, entries.y, entries.z, entries.w}) {
-      add(two & 0xffff);
-      add(two >> 16);
+      left.add(view.decision((two & 0xffff) / list_unit));
+      left.add(view.decision((two >> 16) / list_unit));
     }
   }
   return left;
 }
 
-/// Decides the undecided rows among 32 consecutive ranks, a lane a rank. For a whole warp.
-__device__ inline void decide_ranks(const View& view, std::uint32_t rank) {
-  Row row = rank < view.a.frames.capacity ? view.found.rows[rank] : Row::absent();
-  bool undecided = view.decision(row.index()).is_undecided();
-  while (__any_sync(all_lanes, undecided)) {
-    const bool unlisted = undecided && row.is_unlisted();
-    LeftSuppressors left;
-    if (undecided && !unlisted)
-      left = look_at_all(view, row, rank / 32);
-    const DecidedLanes decided = decide_lanes(undecided, left.kept, left.elsewhere || unlisted, left.lanes);
-    PublishedDecision then = PublishedDecision::undecided(rank);
-    if (decided.kept >> threadIdx.x % 32 & 1)
-      then = PublishedDecision::kept(rank);
-    else if (decided.suppressed >> threadIdx.x % 32 & 1)
-      then = PublishedDecision::suppressed();
-    then = look_for_any(view, row, unlisted, then);
-    if (undecided && !then.is_undecided()) {
-      undecided = false;
-      view.publish(row.index(), then);
-      if (then.has_kept())
-        view.keep_rank(rank);
-    }
-    // decide_lanes() takes undecided suppressors of the warp to be among its lanes: old words must not be seen.
+/// Compares the lanes' rows that are `open` with survivors `from` to `end` - 1. Returns whether the lane's row is still
+/// open. For a whole warp.
+__device__ inline bool try_new_survivors(const View& view, const Candidate& mine, bool open, std::uint32_t from,
+                                         std::uint32_t end) {
+  for (std::uint32_t place = from; place < end && __any_sync(all_lanes, open); ++place) {
+    const std::uint32_t other = load_relaxed(view.memory.members + place);
+    const float4 box = view.a.frames.boxes[view.input + other];
+    const bool same = !view.a.rule.by_class || view.a.frames.classes[view.input + other] == mine.label;
+    if (open && same && suppresses(box, mine.box, view.a.rule))
+      open = false;
+  }
+  return open;
+}
+
+/// Suppressors among the warp's lanes, for the lanes that are `open`: bits of lanes before. For a whole warp.
+__device__ inline std::uint32_t suppressors_in_warp(const View& view, const Candidate& mine, bool open,
+                                                    std::uint32_t undecided) {
+  std::uint32_t lanes = 0;
+  for (std::uint32_t todo = undecided; todo; todo &= todo - 1) {
+    const int lane = __ffs(static_cast<int>(todo)) - 1;
+    const std::uint32_t other = __shfl_sync(all_lanes, mine.index, lane);
+    if (open && lane < static_cast<int>(threadIdx.x % 32) &&
+        suppresses(fetch(view.a, view.input, other), mine, view.a.rule))
+      lanes |= 1u << lane;
+  }
+  return lanes;
+}
+
+/// Greedy among lanes in rank order; `suppressors`: of the lane's candidate. Returns those of `open` that are kept. For
+/// a whole warp.
+__device__ inline std::uint32_t keep_lanes(std::uint32_t open, std::uint32_t suppressors) {
+  if (!__any_sync(all_lanes, suppressors & open))
+    return open;
+  std::uint32_t kept = 0;
+#pragma unroll 8
+  for (int lane = 0; lane < 32; ++lane) {
+    const std::uint32_t its = __shfl_sync(all_lanes, suppressors, lane);
+    kept |= its & kept ? 0 : open & 1u << lane;
+  }
+  return kept;
+}
+
+/// Waits until all groups before `group` are decided. Meanwhile compares the lanes' unlisted rows with survivors.
+/// Returns the number of survivors. For a whole warp.
+__device__ inline std::uint32_t wait_for_token(const View& view, std::uint32_t group, const Candidate& mine,
+                                               bool& open) {
+  for (std::uint32_t tried = 0;;) {
+    // All lanes must see the same token.
+    const Token token{__shfl_sync(all_lanes, Token::load(view).word, 0)};
+    acquire_in_block();
     __syncwarp();
+    if (__any_sync(all_lanes, open))
+      open = try_new_survivors(view, mine, open, tried, token.survivors());
+    tried = token.survivors();
+    if (token.groups() == group)
+      return tried;
+    // Warps whose turn is far off leave the multiprocessor to the others.
+    if (const std::uint32_t before = group - token.groups(); before > 1)
+      sleep_about(64 * before);
+  }
+}
+
+/// Decides 32 consecutive ranks, a lane a rank, and passes the token on. For a whole warp.
+__device__ inline void decide_group(const View& view, std::uint32_t group) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  const std::uint32_t rank = 32 * group + lane;
+  const Row row = rank < view.a.frames.capacity ? view.found.rows[rank] : Row::absent();
+  const PublishedDecision before = view.decision(row.index());
+  const bool undecided = before.is_undecided();
+  const bool unlisted = undecided && row.is_unlisted();
+  Candidate mine{};
+  mine.index = row.index();
+  if (unlisted)
+    mine = fetch(view.a, view.input, row.index());
+  bool open = unlisted;
+  const std::uint32_t survivors = wait_for_token(view, group, mine, open);
+  LeftSuppressors left;
+  if (undecided && !unlisted) {
+    left = look_at_all(view, row);
+    open = !left.kept;
+  }
+  const std::uint32_t all_open = __ballot_sync(all_lanes, open);
+  // An unlisted row's suppressors in its warp are not known from a list; those decided before count as well.
+  const std::uint32_t settled = __ballot_sync(all_lanes, before.has_kept());
+  if (__any_sync(all_lanes, unlisted && open))
+    if (const std::uint32_t found = suppressors_in_warp(view, mine, unlisted && open, all_open | settled); unlisted)
+      left.lanes = found;
+  const bool falls = left.lanes & settled;
+  const std::uint32_t kept = keep_lanes(__ballot_sync(all_lanes, open && !falls), left.lanes);
+  const std::uint32_t survive = kept | settled;
+  const bool survives = survive >> lane & 1;
+  if (undecided)
+    view.publish(row.index(), survives ? PublishedDecision::kept(rank) : PublishedDecision::suppressed());
+  const auto better = static_cast<std::uint32_t>(__popc(survive & low_bits(lane)));
+  if (survives)
+    store_relaxed_shared(view.memory.members + survivors + better, row.index());
+  __syncwarp();
+  if (lane == 0) {
+    if (kept)
+      atomicOr(&view.shared.kept[group], kept);
+    store_release_in_block(&view.shared.pending,
+                           (group + 1) << 16 | (survivors + static_cast<std::uint32_t>(__popc(survive))));
   }
 }
 
@@ -82,10 +167,11 @@ static __noinline__ __device__ void decide_in_order(View view) {
   for (std::uint32_t rank = threadIdx.x; rank < capacity; rank += blockDim.x)
     if (const std::uint32_t index = view.found.rows[rank].index(); view.decision(index).is_undecided())
       view.store(index, PublishedDecision::undecided(rank));
-  for (std::uint32_t base = 0; base < capacity; base += blockDim.x) {
-    __syncthreads();
-    decide_ranks(view, base + threadIdx.x);
-  }
+  if (threadIdx.x == 0)
+    view.shared.pending = 0;
+  __syncthreads();
+  for (std::uint32_t group = threadIdx.x / 32; group * 32 < capacity; group += blockDim.x / 32)
+    decide_group(view, group);
 }
 
 }  // namespace crowd::direct

@@ -138,11 +138,13 @@ __device__ inline PublishedDecision search_all(const View& view, bool searches, 
   return then;
 }
 
-/// One look of the warp's unlisted rows (`mine`); `then` for the other lanes. For a whole warp.
-__device__ inline PublishedDecision look_for_any(const View& view, Row& row, bool mine, PublishedDecision then) {
+/// One look of the warp's unlisted rows (`mine`); `then` for the other lanes. Searches only if `may_search`. For a whole
+/// warp.
+__device__ inline PublishedDecision look_for_any(const View& view, Row& row, bool mine, bool may_search,
+                                                 PublishedDecision then) {
   if (__any_sync(all_lanes, mine)) {
     const PublishedDecision suppressor = view.decision(mine ? row.best() : sentinel_suppressed);
-    const PublishedDecision found = search_all(view, mine && suppressor.all_suppressed(), row);
+    const PublishedDecision found = search_all(view, mine && may_search && suppressor.all_suppressed(), row);
     if (mine)
       then = suppressor.has_kept() ? PublishedDecision::suppressed() : found;
   }
@@ -174,7 +176,7 @@ __device__ inline bool decide_few(const View& view) {
     else if (undecided)
       then = follow(view, known);
     if (unlikely(any_unlisted))
-      then = look_for_any(view, row, undecided && row.is_unlisted(), then);
+      then = look_for_any(view, row, undecided && row.is_unlisted(), looks < tuning::direct_searches, then);
     if (then.word() != known.word()) {
       view.publish(row.index(), then);
       known = then;
@@ -208,7 +210,7 @@ __device__ inline bool decide_many(const View& view) {
       else if (mine && !row.has_suppressors())
         then = follow(view, decision_of(row));
       if (unlikely(__any_sync(all_lanes, is_unlisted)))
-        then = look_for_any(view, row, is_unlisted, then);
+        then = look_for_any(view, row, is_unlisted, round < tuning::direct_searches, then);
       if (then.word() != PublishedDecision::undecided(row.index()).word())
         row = with_decision(row, then);
       if (mine)

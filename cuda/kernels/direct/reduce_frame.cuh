@@ -235,7 +235,10 @@ __device__ void reduce_frame(const View& view, const Row* first) {
   if (greedy) {
     list_pending(view, mine);
     const bool undecided = unlikely(view.shared.pending > blockDim.x) ? decide_many(view) : decide_few(view);
-    if (unlikely(__syncthreads_or(undecided))) {
+    if (unlikely(undecided))
+      store_relaxed_shared(&view.shared.undecided, 1);
+    __syncthreads();
+    if (unlikely(view.shared.undecided)) {
       decide_in_order(view);
       __syncthreads();
     }

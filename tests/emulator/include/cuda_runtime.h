@@ -106,6 +106,7 @@ inline bool __syncthreads_and(bool value) {
   return !crowd::emulator::block_barrier(!value);
 }
 inline void __threadfence() {}
+inline void __threadfence_block() {}
 
 // Threads run one at a time: a read-modify-write is atomic as it is.
 
