@@ -69,11 +69,11 @@ __device__ inline bool try_new_survivors(const View& view, const Candidate& mine
   return open;
 }
 
-/// Suppressors among the warp's lanes, for the lanes that are `open`: bits of lanes before. For a whole warp.
+/// Suppressors among the warp's lanes in `others`, for the lanes that are `open`: bits of lanes before. For a whole warp.
 __device__ inline std::uint32_t suppressors_in_warp(const View& view, const Candidate& mine, bool open,
-                                                    std::uint32_t undecided) {
+                                                    std::uint32_t others) {
   std::uint32_t lanes = 0;
-  for (std::uint32_t todo = undecided; todo; todo &= todo - 1) {
+  for (std::uint32_t todo = others; todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;
     const std::uint32_t other = __shfl_sync(all_lanes, mine.index, lane);
     if (open && lane < static_cast<int>(threadIdx.x % 32) &&
@@ -129,19 +129,18 @@ __device__ inline void decide_group(const View& view, std::uint32_t group) {
   mine.index = row.index();
   if (unlisted)
     mine = fetch(view.a, view.input, row.index());
+  // A listed row's suppressors in its warp are known from its list. Both before the token: later, all others wait.
+  const std::uint32_t settled = __ballot_sync(all_lanes, before.has_kept());
+  const std::uint32_t may_suppress = settled | __ballot_sync(all_lanes, undecided);
+  LeftSuppressors left;
+  if (__any_sync(all_lanes, unlisted))
+    left.lanes = suppressors_in_warp(view, mine, unlisted, may_suppress);
   bool open = unlisted;
   const std::uint32_t survivors = wait_for_token(view, group, mine, open);
-  LeftSuppressors left;
   if (undecided && !unlisted) {
     left = look_at_all(view, row);
     open = !left.kept;
   }
-  const std::uint32_t all_open = __ballot_sync(all_lanes, open);
-  // An unlisted row's suppressors in its warp are not known from a list; those decided before count as well.
-  const std::uint32_t settled = __ballot_sync(all_lanes, before.has_kept());
-  if (__any_sync(all_lanes, unlisted && open))
-    if (const std::uint32_t found = suppressors_in_warp(view, mine, unlisted && open, all_open | settled); unlisted)
-      left.lanes = found;
   const bool falls = left.lanes & settled;
   const std::uint32_t kept = keep_lanes(__ballot_sync(all_lanes, open && !falls), left.lanes);
   const std::uint32_t survive = kept | settled;
