@@ -45,13 +45,18 @@ constexpr unsigned staged_step = 2;
 /// to. With 512 a crowd of 65536 in 147 spots takes 162 us in place of 104 (map-reduce), 65536 in one spot 109 in place
 /// of 130.
 constexpr unsigned staged_visits = 1024;
-/// Largest window that a warp looks through again. A candidate with a larger one waits until all better-ranked blocks
-/// are decided.
+/// Places of its window that a warp looks at again, in all, to list a candidate's suppressors anew; and looks of a
+/// warp. After that the block waits for the blocks before it.
+#if defined(CROWD_NMS_IMPATIENT)
+constexpr unsigned staged_refill = 48;  // a build of the tests: most blocks wait
+constexpr unsigned staged_looks = 1;
+#else
 constexpr unsigned staged_refill = 4096;
-
-/// Looks after which candidates of a warp are decided by each other, too: chains that aliases do not shorten. Chosen by
-/// steps counted, not yet by time.
-constexpr unsigned staged_looks = 16;
+constexpr unsigned staged_looks = 128;
+#endif
+/// A block that waits looks again after so many nanoseconds for each block that is not done yet, up to so many blocks.
+constexpr unsigned staged_sleep = 64;
+constexpr unsigned staged_sleep_blocks = 32;
 
 /// Soft methods: max candidates of a frame. The ranks of survivors are counted, in the square of their number.
 constexpr unsigned soft_capacity = 1u << 16;

@@ -3,11 +3,10 @@
 //
 // Stage six: decides all candidates and writes the survivors in rank order. A thread per candidate, in rank order,
 // looks at the decisions of the suppressors on its list. Blocks draw their numbers as they start, so a block that is
-// waited for runs or has ended. Only candidates in crowds too dense for lists wait for whole blocks: until all blocks
-// before their own are decided, after which classic greedy decides within the block. That bounds what any input can
-// cost.
+// waited for runs or has ended. What many looks leave undecided, or what is in crowds too dense for lists, waits for
+// whole blocks: until all blocks before its own are decided, after which classic greedy decides within the block. That
+// bounds what any input can cost.
 
-#include "kernels/chain.cuh"
 #include "kernels/staged/settle.cuh"
 #include "kernels/staged/window.cuh"
 
@@ -16,15 +15,17 @@ namespace crowd::CROWD_STAGED {
 namespace {
 
 struct ResolveShared : SettledIndices<threads> {
-  std::uint32_t block;    ///< number, in rank order
-  std::uint32_t crowded;  ///< 1 if a candidate of this block waits for all blocks before it
-  std::uint32_t before;   ///< survivors in the blocks before
-  // For crowded blocks: blocks before this one that have listed their survivors, and how many these are.
+  std::uint32_t block;   ///< number, in rank order
+  std::uint32_t waits;   ///< 1 if this block waits for blocks before it
+  std::uint32_t before;  ///< survivors in the blocks before
+  // For a block that waits: blocks before this one that have listed their survivors, and how many these are.
   std::uint32_t done;
   std::uint32_t survivors;
   std::uint32_t in_warp[warps];
-  // For settle_block(): candidates of this block that are not suppressed, in rank order.
+  // For try_survivors(): some of the survivors of blocks before. For settle_block(): candidates of this block that are
+  // not suppressed, in rank order.
   float4 box[threads];
+  std::uint64_t key[threads];
   std::int32_t label[threads];
   std::uint8_t suppressed[threads];
   bool survives[threads];
@@ -37,10 +38,9 @@ struct Pending {
   Decision decision;
   std::uint32_t suppressor[SuppressorList::room];
   std::uint32_t undecided_suppressors;  ///< a bit for each listed suppressor that is not known to be suppressed
-  bool more;                            ///< there are suppressors that are not listed
-  bool measured;                        ///< whether `crowded` has been determined
-  bool crowded;                         ///< its window is too large to be looked through again
-  std::uint32_t seen;                   ///< if crowded: survivors it has been compared with
+  bool more;                            ///< there may be suppressors that are not listed
+  std::uint32_t window;                 ///< places in its window, once measured; 0 before
+  std::uint32_t places_left;            ///< as many may still be looked at to list suppressors anew
 
   __device__ Pending(std::uint32_t at, Decision known)
       : place(at),
@@ -48,9 +48,8 @@ struct Pending {
         suppressor{},
         undecided_suppressors(0),
         more(false),
-        measured(false),
-        crowded(false),
-        seen(0) {}
+        window(0),
+        places_left(tuning::staged_refill) {}
   __device__ void take(const SuppressorList& list) {
     undecided_suppressors = (1u << list.count()) - 1;
     more = list.more();
@@ -60,6 +59,10 @@ struct Pending {
   }
   __device__ bool is_undecided() const {
     return !decision.is_decided();
+  }
+  /// No listed suppressor is kept or undecided, but there may be others.
+  __device__ bool is_used_up() const {
+    return is_undecided() && more && !undecided_suppressors;
   }
 };
 
@@ -96,36 +99,6 @@ __device__ void look(const Stage& stage, Pending& pending) {
   }
   if (pending.decision.word() != before.word())
     stage.decide(pending.place, pending.decision);
-}
-
-/// Decides candidates of the warp by each other, where their suppressors are among its own. For a whole warp.
-__device__ void look_in_warp(const Stage& stage, Pending& pending) {
-  const bool undecided = pending.is_undecided() && !pending.crowded;
-  const bool is_alias = pending.decision.is_alias();
-  std::uint32_t elsewhere = is_alias ? 1 : pending.undecided_suppressors;
-  std::uint32_t suppressors = 0;
-  for (unsigned lane = 0; lane < warp_size; ++lane) {
-    const std::uint32_t place = __shfl_sync(all_lanes, undecided ? pending.place : ~0u, static_cast<int>(lane));
-    std::uint32_t same = 0;
-#pragma unroll
-    for (unsigned r = 0; r < SuppressorList::room; ++r)
-      same |= static_cast<std::uint32_t>((r == 0 && is_alias ? pending.decision.position() : pending.suppressor[r]) ==
-                                         place)
-              << r;
-    suppressors |= static_cast<std::uint32_t>((elsewhere & same) != 0) << lane;
-    elsewhere &= ~same;
-  }
-  // An alias of the same as another has no suppressor that is known.
-  const bool unknown = pending.more || elsewhere || (is_alias && pending.decision.same());
-  const DecidedLanes decided = decide_lanes(undecided, false, unknown, unknown && is_alias ? 0 : suppressors);
-  const unsigned lane = threadIdx.x % warp_size;
-  if (decided.kept >> lane & 1)
-    pending.decision = Decision::kept();
-  else if (decided.suppressed >> lane & 1)
-    pending.decision = Decision::suppressed();
-  else
-    return;
-  stage.decide(pending.place, pending.decision);
 }
 
 __device__ std::uint64_t warp_max(std::uint64_t value) {
@@ -178,17 +151,22 @@ __device__ void refill(const Stage& stage, Pending& pending, int lane) {
   }
 }
 
-/// Looks, and refills lists that are used up; `complete`: refills all that are incomplete. For a whole warp.
-__device__ void look_and_refill(const Stage& stage, Pending& pending, bool complete) {
-  if (pending.is_undecided() && !pending.crowded)
+/// Whether the candidate's window may be looked through again. That is counted.
+__device__ bool take_refill(const Stage& stage, Pending& pending) {
+  if (!pending.is_used_up() || !pending.places_left)
+    return false;
+  if (!pending.window)
+    pending.window = max(Walk(stage, stage.subject(pending.place).box).size_up_to(tuning::staged_refill + 1), 1u);
+  const bool enough = pending.window <= pending.places_left;
+  pending.places_left = enough ? pending.places_left - pending.window : 0;
+  return enough;
+}
+
+/// Looks, and refills lists that are used up. For a whole warp.
+__device__ void look_and_refill(const Stage& stage, Pending& pending) {
+  if (pending.is_undecided())
     look(stage, pending);
-  const bool lacks =
-      pending.is_undecided() && !pending.crowded && pending.more && (complete || !pending.undecided_suppressors);
-  if (lacks && !pending.measured) {
-    pending.measured = true;
-    pending.crowded = Walk(stage, stage.subject(pending.place).box).is_longer_than(tuning::staged_refill);
-  }
-  for (unsigned todo = __ballot_sync(all_lanes, lacks && !pending.crowded); todo; todo &= todo - 1)
+  for (unsigned todo = __ballot_sync(all_lanes, take_refill(stage, pending)); todo; todo &= todo - 1)
     refill(stage, pending, __ffs(static_cast<int>(todo)) - 1);
 }
 
@@ -214,27 +192,32 @@ __device__ void see_blocks_before(const Stage& stage, ResolveShared& shared) {
   }
 }
 
-/// Compares crowded candidates with the survivors that are new since the last call. For a whole warp.
-__device__ void try_survivors(const Stage& stage, Pending& pending, std::uint32_t survivors) {
-  const std::uint32_t* const list = stage.a.arrays.ranked + stage.slot;
-  for (unsigned todo = __ballot_sync(all_lanes, pending.is_undecided() && pending.crowded && pending.seen < survivors);
-       todo; todo &= todo - 1) {
-    const int lane = __ffs(static_cast<int>(todo)) - 1;
-    const bool is_owner = static_cast<int>(threadIdx.x % warp_size) == lane;
-    const Subject its = stage.subject(__shfl_sync(all_lanes, pending.place, lane));
-    bool suppressed = false;
-    for (std::uint32_t s = __shfl_sync(all_lanes, pending.seen, lane); s < survivors && !suppressed; s += warp_size) {
-      const std::uint32_t mine = s + threadIdx.x % warp_size;
-      suppressed = __any_sync(all_lanes, mine < survivors && stage.suppresses_at(load_relaxed(list + mine), its));
+/// Compares candidates whose lists are incomplete with survivors `first` to `end` - 1 of blocks before. For a whole
+/// block.
+__device__ void try_survivors(const Stage& stage, Pending& pending, ResolveShared& shared, std::uint32_t first,
+                              std::uint32_t end) {
+  const bool waits = pending.is_undecided() && pending.more;
+  if (!__syncthreads_or(waits))
+    return;
+  const Subject mine = stage.subject(pending.place);
+  bool suppressed = false;
+  for (std::uint32_t base = first; base < end; base += threads) {
+    const std::uint32_t count = min(threads, end - base);
+    if (threadIdx.x < count) {
+      const std::size_t at = stage.slot + load_relaxed(stage.a.arrays.ranked + stage.slot + base + threadIdx.x);
+      shared.box[threadIdx.x] = stage.a.arrays.box[at];
+      shared.key[threadIdx.x] = stage.a.arrays.key[at];
     }
-    if (!is_owner)
-      continue;
-    pending.seen = survivors;
-    if (suppressed) {
-      pending.decision = Decision::suppressed();
-      stage.decide(pending.place, pending.decision);
-    }
+    __syncthreads();
+    for (std::uint32_t s = 0; waits && s < count && !suppressed; ++s)
+      suppressed = stage.may_suppress(shared.key[s], shared.box[s], mine) &&
+                   stage.suppresses(shared.key[s], shared.box[s], mine);
+    __syncthreads();
   }
+  if (!suppressed)
+    return;
+  pending.decision = Decision::suppressed();
+  stage.decide(pending.place, pending.decision);
 }
 
 /// Threads before this one that are `on`, and in `total` all of the block. For a whole block.
@@ -279,34 +262,38 @@ __device__ void settle_block(const Stage& stage, Pending& pending, ResolveShared
   stage.decide(pending.place, pending.decision);
 }
 
-__device__ void settle_crowd(const Stage& stage, Pending& pending, ResolveShared& shared) {
-  while (true) {
+/// Until all candidates of the block are decided, at the latest by blocks before it being done.
+__device__ void wait_for_blocks(const Stage& stage, Pending& pending, ResolveShared& shared) {
+  for (std::uint32_t tried = 0;;) {
     if (threadIdx.x < warp_size)
       see_blocks_before(stage, shared);
     __syncthreads();
-    const bool all_before = shared.done == shared.block;
-    look_and_refill(stage, pending, all_before);
-    try_survivors(stage, pending, shared.survivors);
+    const std::uint32_t to_come = shared.block - shared.done;
+    const std::uint32_t survivors = shared.survivors;
+    look_and_refill(stage, pending);
+    try_survivors(stage, pending, shared, tried, survivors);
+    tried = survivors;
     if (!__syncthreads_or(pending.is_undecided()))
       return;
-    if (all_before)
+    if (!to_come)
       return settle_block(stage, pending, shared);
+    // The fewer look, the sooner the first of them is done.
+    if (to_come > 1)
+      __nanosleep(min(to_come, tuning::staged_sleep_blocks) * tuning::staged_sleep);
   }
 }
 
 __device__ void settle(const Stage& stage, Pending& pending, ResolveShared& shared) {
-  unsigned crowded = 0;
-  for (unsigned looks = 0; __any_sync(all_lanes, pending.is_undecided()) && !crowded; ++looks) {
-    look_and_refill(stage, pending, false);
-    if (unlikely(looks >= tuning::staged_looks))
-      look_in_warp(stage, pending);
-    const bool mine = __any_sync(all_lanes, pending.is_undecided() && pending.crowded);
+  unsigned waits = 0;
+  for (unsigned looks = 0; __any_sync(all_lanes, pending.is_undecided()) && !waits; ++looks) {
+    look_and_refill(stage, pending);
+    const bool mine = looks >= tuning::staged_looks || __any_sync(all_lanes, pending.is_used_up());
     if (threadIdx.x % warp_size == 0)
-      crowded = atomicOr(&shared.crowded, static_cast<unsigned>(mine)) | static_cast<unsigned>(mine);
-    crowded = __shfl_sync(all_lanes, crowded, 0);
+      waits = atomicOr(&shared.waits, static_cast<unsigned>(mine)) | static_cast<unsigned>(mine);
+    waits = __shfl_sync(all_lanes, waits, 0);
   }
   if (__syncthreads_or(pending.is_undecided()))
-    settle_crowd(stage, pending, shared);
+    wait_for_blocks(stage, pending, shared);
 }
 
 /// Survivors in the blocks before this one, by decoupled look-back. For the first warp.
@@ -375,7 +362,7 @@ __global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
   const Stage stage(a, blockIdx.y);
   if (threadIdx.x == 0) {
     shared.block = atomicAdd(&stage.counters().tickets, 1u);
-    shared.crowded = shared.done = shared.survivors = 0;
+    shared.waits = shared.done = shared.survivors = 0;
   }
   pdl_wait();
   __syncthreads();

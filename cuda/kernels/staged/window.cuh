@@ -30,12 +30,12 @@ class Walk {
   __device__ std::uint32_t segments() const {
     return segments_;
   }
-  /// Whether the window has more than `limit` places. For one thread.
-  __device__ bool is_longer_than(std::uint32_t limit) const {
+  /// Places in the window; those beyond `limit` may be left out. For one thread.
+  __device__ std::uint32_t size_up_to(std::uint32_t limit) const {
     std::uint32_t size = 0;
-    for (std::uint32_t s = 0; s < segments_ && size <= limit; ++s)
+    for (std::uint32_t s = 0; s < segments_ && size < limit; ++s)
       size += at(s).count;
-    return size > limit;
+    return size;
   }
   /// Makes the window empty.
   __device__ void close() {
