@@ -279,7 +279,7 @@ __device__ void wait_for_blocks(const Stage& stage, Pending& pending, ResolveSha
       return settle_block(stage, pending, shared);
     // The fewer look, the sooner the first of them is done.
     if (to_come > 1)
-      __nanosleep(min(to_come, tuning::staged_sleep_blocks) * tuning::staged_sleep);
+      sleep_about(min(to_come, tuning::staged_sleep_blocks) * tuning::staged_sleep);
   }
 }
 
