@@ -29,7 +29,7 @@ constexpr unsigned direct_list_room = 28;
 /// decided in rank order. Aliases decide a chain of 4096 within 12 rounds. Chosen by steps counted, not yet by time.
 constexpr unsigned direct_looks = 64;
 constexpr unsigned direct_rounds = 16;
-/// Of these, the first in which rows without a list search.
+/// Searches of a warp for rows without a list before that.
 constexpr unsigned direct_searches = 2;
 
 /// Staged path (staged.cu): max candidates of a frame. Packed words have room for this many, see their static_asserts.
@@ -41,7 +41,10 @@ constexpr unsigned staged_block = 256;
 constexpr unsigned staged_narrow = 2;
 /// Places of a window that a lane loads before it tests the first: at 65536 uniform 62 us with 2, 66 with 4.
 constexpr unsigned staged_step = 2;
-/// Largest number of places of a window that a candidate's four lanes look at. resolve() looks at the rest if it has
+/// Frames whose candidates take no more threads of a multiprocessor with 32 lanes each get so many: see
+/// staged::most_lanes.
+constexpr unsigned staged_resident_threads = 2048;
+/// Largest number of places of a window that a candidate's lanes look at. resolve() looks at the rest if it has
 /// to. With 512 a crowd of 65536 in 147 spots takes 162 us in place of 104 (map-reduce), 65536 in one spot 109 in place
 /// of 130.
 constexpr unsigned staged_visits = 1024;

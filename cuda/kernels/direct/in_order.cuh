@@ -7,6 +7,8 @@
 // while its warp waits for the token.
 #pragma once
 
+#include <cmath>
+
 #include "kernels/direct/pending.cuh"
 
 namespace crowd::direct {
@@ -55,16 +57,49 @@ __device__ inline LeftSuppressors look_at_all(const View& view, const Row& row) 
   return left;
 }
 
+__device__ inline float min_of_lanes(float value) {
+#pragma unroll
+  for (unsigned step = 16; step; step /= 2)
+    value = fminf(value, __shfl_xor_sync(all_lanes, value, step));
+  return value;
+}
+
+/// The box around the boxes of lanes that are `open`. For a whole warp.
+__device__ inline float4 hull_of_lanes(const float4& box, bool open) {
+  return {min_of_lanes(open ? box.x : INFINITY), min_of_lanes(open ? box.y : INFINITY),
+          -min_of_lanes(open ? -box.z : INFINITY), -min_of_lanes(open ? -box.w : INFINITY)};
+}
+
+/// False if `box` intersects none of the boxes within `hull`: rounding is monotone.
+__device__ inline bool may_meet(const float4& box, const float4& hull, float offset) {
+  return fminf(box.z, hull.z) - fmaxf(box.x, hull.x) + offset > 0 &&
+         fminf(box.w, hull.w) - fmaxf(box.y, hull.y) + offset > 0;
+}
+
+__device__ inline float4 box_of_lane(const float4& box, int lane) {
+  return {__shfl_sync(all_lanes, box.x, lane), __shfl_sync(all_lanes, box.y, lane), __shfl_sync(all_lanes, box.z, lane),
+          __shfl_sync(all_lanes, box.w, lane)};
+}
+
 /// Compares the lanes' rows that are `open` with survivors `from` to `end` - 1. Returns whether the lane's row is still
 /// open. For a whole warp.
 __device__ inline bool try_new_survivors(const View& view, const Candidate& mine, bool open, std::uint32_t from,
                                          std::uint32_t end) {
-  for (std::uint32_t place = from; place < end && __any_sync(all_lanes, open); ++place) {
-    const std::uint32_t other = load_relaxed(view.memory.members + place);
-    const float4 box = view.a.frames.boxes[view.input + other];
-    const bool same = !view.a.rule.by_class || view.a.frames.classes[view.input + other] == mine.label;
-    if (open && same && suppresses(box, mine.box, view.a.rule))
-      open = false;
+  const PairRule& rule = view.a.rule;
+  const float4 hull = hull_of_lanes(mine.box, open);
+  for (std::uint32_t base = from; base < end && __any_sync(all_lanes, open); base += 32) {
+    const std::uint32_t place = base + threadIdx.x % 32;
+    Candidate survivor{};
+    if (place < end)
+      survivor = fetch(view.a, view.input, load_relaxed(view.memory.members + place));
+    const bool near = place < end && (rule.disjoint_too || may_meet(survivor.box, hull, rule.overlap.offset));
+    for (unsigned todo = __ballot_sync(all_lanes, near); todo; todo &= todo - 1) {
+      const int lane = __ffs(static_cast<int>(todo)) - 1;
+      const float4 box = box_of_lane(survivor.box, lane);
+      const std::int32_t label = __shfl_sync(all_lanes, survivor.label, lane);
+      if (open && (!rule.by_class || label == mine.label) && suppresses(box, mine.box, rule))
+        open = false;
+    }
   }
   return open;
 }

@@ -118,11 +118,11 @@ __device__ inline Hit search(const View& view, std::uint32_t index, std::uint32_
   return {sentinel_suppressed, end};
 }
 
-/// Continues the search for each lane that `searches`, from the row's rank on. A suppressor that is not kept is what
-/// the row looks at next. For a whole warp.
-__device__ inline PublishedDecision search_all(const View& view, bool searches, Row& row) {
+/// Continues the search for the lanes in `todo`, from the row's rank on. A suppressor that is not kept is what the row
+/// looks at next. For a whole warp.
+__device__ inline PublishedDecision search_all(const View& view, unsigned todo, Row& row) {
   PublishedDecision then = PublishedDecision::undecided(row.index());
-  for (unsigned todo = __ballot_sync(all_lanes, searches); todo; todo &= todo - 1) {
+  for (; todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;
     const Hit hit = search(view, __shfl_sync(all_lanes, row.index(), lane), __shfl_sync(all_lanes, row.from(), lane),
                            __shfl_sync(all_lanes, row.rank(), lane), false);
@@ -138,13 +138,17 @@ __device__ inline PublishedDecision search_all(const View& view, bool searches, 
   return then;
 }
 
-/// One look of the warp's unlisted rows (`mine`); `then` for the other lanes. Searches only if `may_search`. For a whole
-/// warp.
-__device__ inline PublishedDecision look_for_any(const View& view, Row& row, bool mine, bool may_search,
+/// One look of the warp's unlisted rows (`mine`); `then` for the other lanes. Searches no more often than the warp has
+/// `searches` left, and counts. For a whole warp.
+__device__ inline PublishedDecision look_for_any(const View& view, Row& row, bool mine, unsigned& searches,
                                                  PublishedDecision then) {
   if (__any_sync(all_lanes, mine)) {
     const PublishedDecision suppressor = view.decision(mine ? row.best() : sentinel_suppressed);
-    const PublishedDecision found = search_all(view, mine && may_search && suppressor.all_suppressed(), row);
+    const unsigned all = __ballot_sync(all_lanes, mine && suppressor.all_suppressed());
+    unsigned todo = 0;
+    for (unsigned left = all; left && searches; left &= left - 1, --searches)
+      todo |= left & -left;
+    const PublishedDecision found = search_all(view, todo, row);
     if (mine)
       then = suppressor.has_kept() ? PublishedDecision::suppressed() : found;
   }
@@ -169,6 +173,7 @@ __device__ inline bool decide_few(const View& view) {
   const ListHead first = load_first(view, row, vectors);
   const bool any_unlisted = __any_sync(all_lanes, row.is_unlisted());
   PublishedDecision known = initial_decision(row);
+  unsigned searches = tuning::direct_searches;
   for (unsigned looks = 0; looks < tuning::direct_looks && __any_sync(all_lanes, undecided); ++looks) {
     PublishedDecision then = known;
     if (vectors)
@@ -176,7 +181,7 @@ __device__ inline bool decide_few(const View& view) {
     else if (undecided)
       then = follow(view, known);
     if (unlikely(any_unlisted))
-      then = look_for_any(view, row, undecided && row.is_unlisted(), looks < tuning::direct_searches, then);
+      then = look_for_any(view, row, undecided && row.is_unlisted(), searches, then);
     if (then.word() != known.word()) {
       view.publish(row.index(), then);
       known = then;
@@ -195,6 +200,7 @@ __device__ inline bool decide_many(const View& view) {
   const std::uint32_t pending = view.shared.pending;
   const auto is_pending = [](const Row& row) { return row.has_suppressors() || decision_of(row).is_undecided(); };
   int undecided = 1;
+  unsigned searches = tuning::direct_searches;
   for (unsigned round = 0; round < tuning::direct_rounds && __syncthreads_or(undecided); ++round) {
     for (std::uint32_t base = 0; base < pending; base += blockDim.x) {
       const std::uint32_t number = base + threadIdx.x;
@@ -210,7 +216,7 @@ __device__ inline bool decide_many(const View& view) {
       else if (mine && !row.has_suppressors())
         then = follow(view, decision_of(row));
       if (unlikely(__any_sync(all_lanes, is_unlisted)))
-        then = look_for_any(view, row, is_unlisted, round < tuning::direct_searches, then);
+        then = look_for_any(view, row, is_unlisted, searches, then);
       if (then.word() != PublishedDecision::undecided(row.index()).word())
         row = with_decision(row, then);
       if (mine)

@@ -14,8 +14,8 @@ static_assert(capacity_max <= 1024 * items_max);
 
 struct ReduceShared {
   alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< a bit for each rank
-  std::uint32_t pending;                                         ///< rows listed in Memory::pending; in decide_in_order() the Token
-  std::uint32_t undecided;                                       ///< not 0: looks have left a row undecided
+  std::uint32_t pending;    ///< rows listed in Memory::pending; in decide_in_order() the Token
+  std::uint32_t undecided;  ///< not 0: looks have left a row undecided
 };
 
 /// A published decision: a Decision in a word made to be added. The sum over up to max_summands candidates tells

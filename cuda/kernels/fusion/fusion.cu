@@ -61,12 +61,6 @@ FusionArguments take_arguments(const Call& call, Carver carver) {
   return arguments;
 }
 
-void launch_ranks(const Call& call, const FusionArguments& arguments) {
-  StagedArguments ranks = arguments.staged;
-  ranks.shape.window_blocks = 0;  // without those that look for suppressors
-  launch_pdl(find_suppressors, call, {call.grid(ranks.shape.blocks), threads}, ranks);
-}
-
 }  // namespace
 
 std::size_t fusion_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint32_t capacity) {
@@ -86,7 +80,7 @@ void launch_fusion(Call& call, std::byte* workspace) {
   const std::uint32_t a_warp_each = ceil_div(capacity, fusion_warps);
   run(begin_components, a_thread_each, fusion_threads);
   launch_sort(call, arguments.staged);
-  launch_ranks(call, arguments);
+  launch_ranks(call, arguments.staged);
   run(unite, a_warp_each, fusion_threads);
   run(count_components, a_thread_each, fusion_threads);
   run(place_components, a_thread_each, fusion_threads);

@@ -54,7 +54,7 @@ void launch(const Call& call, Carver carver) {
     launch_pdl(kernel, call, {call.grid(blocks), threads}, arguments);
   };
   launch_sort(call, arguments);
-  run(call.all_suppress ? find_dominated : find_suppressors, shape.window_blocks + shape.blocks);
+  launch_search(call, arguments);
   run(resolve, shape.blocks);
   if (call.out.representatives || call.out.members)
     run(find_representatives, shape.window_blocks);

@@ -24,8 +24,11 @@ constexpr unsigned threads = tuning::staged_block;
 constexpr unsigned warp_size = 32;
 constexpr unsigned warps = threads / warp_size;
 
-/// Lanes that share a candidate in find_suppressors(), find_dominated() and find_representatives().
+/// Lanes that share a candidate, at least; and segments of a window that they look through at once.
 constexpr unsigned lanes = 4;
+/// Lanes that share a candidate in find_suppressors() and find_dominated() where the device has room for more, since a
+/// lane's loads follow one another.
+constexpr unsigned most_lanes = 32;
 constexpr unsigned candidates_per_block = threads / lanes;
 
 /// Counters of cells and bins that a block scans.
@@ -49,7 +52,7 @@ struct Shape {
   std::uint32_t columns, rows, bins;
   std::uint32_t chunks;
   std::uint32_t blocks;         ///< of `threads` candidates
-  std::uint32_t window_blocks;  ///< of candidates_per_block
+  std::uint32_t window_blocks;  ///< of candidates_per_block, unless a launch has other ones
   std::uint32_t scan_begins;    ///< offset in the cleared words: counts of chunks
   std::uint32_t start_begins;   ///< offset in the cleared words: counters of cells and bins
   std::uint32_t words;          ///< cleared words of a frame
@@ -288,6 +291,10 @@ __device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t n
 StagedArguments staged_arguments(const Call& call, Carver& carver);
 /// Stages one to four: boxes, keys and counters are set then.
 void launch_sort(const Call& call, const StagedArguments& arguments);
+/// Stage five.
+void launch_search(const Call& call, StagedArguments arguments);
+/// The part of stage five that lists places by rank.
+void launch_ranks(const Call& call, StagedArguments arguments);
 
 // The stages. Blocks take frame blockIdx.y.
 
@@ -295,8 +302,6 @@ __global__ void clear(StagedArguments a);
 __global__ void count(StagedArguments a);
 __global__ void scan(StagedArguments a);
 __global__ void scatter(StagedArguments a);
-__global__ void find_suppressors(StagedArguments a);
-__global__ void find_dominated(StagedArguments a);
 __global__ void resolve(StagedArguments a);
 __global__ void find_representatives(StagedArguments a);
 __global__ void write_members(StagedArguments a);

@@ -3,6 +3,7 @@
 //
 // Stage five: lists each candidate's suppressors. Further blocks of the same launch list all places in rank order.
 
+#include "kernels/launch.cuh"
 #include "kernels/staged/window.cuh"
 
 namespace crowd::CROWD_STAGED {
@@ -25,10 +26,11 @@ struct Finds {
     }
   }
   /// Takes the best entry off the lanes of a candidate; 0 if there is none. For a whole warp.
+  template <unsigned shared_by>
   __device__ std::uint64_t take_best() {
     std::uint64_t top = best[0];
 #pragma unroll
-    for (unsigned step = lanes / 2; step; step /= 2)
+    for (unsigned step = shared_by / 2; step; step /= 2)
       top = max(top, __shfl_xor_sync(all_lanes, top, step));
     if (top == best[0]) {
       best[0] = best[1];
@@ -62,15 +64,16 @@ __device__ void list_by_rank(const Stage& stage, std::uint32_t block) {
   stage.a.arrays.ranked[stage.slot + rank] = place;
 }
 
+template <unsigned shared_by>
 __device__ SuppressorList list_of(Finds& finds, bool cut, std::uint32_t& listed) {
-  const std::uint32_t total = sum_of_lanes(finds.count);
+  const std::uint32_t total = sum_of_lanes<shared_by>(finds.count);
   SuppressorList list;
   listed = 0;
 #pragma unroll
   for (unsigned r = 0; r < SuppressorList::room; ++r) {
     if (!__any_sync(all_lanes, finds.best[0] != 0))
       break;
-    const std::uint64_t top = finds.take_best();
+    const std::uint64_t top = finds.take_best<shared_by>();
     list.set(r, static_cast<std::uint32_t>(top));
     listed += top != 0;
   }
@@ -86,59 +89,59 @@ struct Assignment {
 
 /// Assigns a block's candidates to its lanes in order of the size of their windows, so that those of a warp take about
 /// as long.
+template <unsigned shared_by>
 __device__ Assignment assign(const Stage& stage) {
-  __shared__ std::uint32_t extent[candidates_per_block];
-  __shared__ std::uint8_t order[candidates_per_block];
-  const std::uint32_t first = blockIdx.x * candidates_per_block;
+  constexpr unsigned candidates = threads / shared_by;
+  __shared__ std::uint32_t extent[candidates];
+  __shared__ std::uint8_t order[candidates];
+  const std::uint32_t first = blockIdx.x * candidates;
   const std::uint32_t size = stage.size();
-  if (threadIdx.x < candidates_per_block) {
+  if (threadIdx.x < candidates) {
     const float4 b = stage.a.arrays.box[stage.slot + min(first + threadIdx.x, size - 1)];
     const Grid& grid = stage.scale().grid;
     const float w = width(b, stage.a.rule.overlap.offset) * grid.per_x;
     const float h = height(b, stage.a.rule.overlap.offset) * grid.per_y;
     // As an integer with the thread's number in the last bits, so that all differ.
-    extent[threadIdx.x] = (__float_as_uint((w + 1) * (h + 1)) & ~(candidates_per_block - 1)) | threadIdx.x;
+    extent[threadIdx.x] = (__float_as_uint((w + 1) * (h + 1)) & ~(candidates - 1)) | threadIdx.x;
   }
   __syncthreads();
-  if (threadIdx.x < candidates_per_block) {
+  if (threadIdx.x < candidates) {
     const std::uint32_t mine = extent[threadIdx.x];
     std::uint32_t smaller = 0;
 #pragma unroll 16
-    for (unsigned other = 0; other < candidates_per_block; ++other)
+    for (unsigned other = 0; other < candidates; ++other)
       smaller += extent[other] < mine;
     order[smaller] = static_cast<std::uint8_t>(threadIdx.x);
   }
   __syncthreads();
-  const std::uint32_t place = first + order[threadIdx.x / lanes];
-  return {min(place, size - 1), place < size && threadIdx.x % lanes == 0};
+  const std::uint32_t place = first + order[threadIdx.x / shared_by];
+  return {min(place, size - 1), place < size && threadIdx.x % shared_by == 0};
 }
 
-}  // namespace
-
+// Blocks from shape.window_blocks on list places by rank.
+template <unsigned shared_by>
 __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x >= a.shape.window_blocks)
     return list_by_rank(stage, blockIdx.x - a.shape.window_blocks);
-  if (blockIdx.x * candidates_per_block >= stage.size())
+  if (blockIdx.x * (threads / shared_by) >= stage.size())
     return;
-  const Assignment assigned = assign(stage);
+  const Assignment assigned = assign<shared_by>(stage);
   const Subject mine = stage.subject(assigned.place);
   Finds finds;
-  const bool cut = visit_suppressors<false>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
+  const bool cut = visit_suppressors<false, shared_by>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
                                             [&](std::uint32_t place, std::uint64_t key) {
                                               finds.add(key, place);
                                               return false;
                                             });
   std::uint32_t listed;
-  const SuppressorList list = list_of(finds, cut, listed);
+  const SuppressorList list = list_of<shared_by>(finds, cut, listed);
   if (!assigned.writes)
     return;
   stage.list_of(assigned.place) = list;
   stage.decide(assigned.place, listed || list.more() ? Decision::undecided() : Decision::kept());
 }
-
-namespace {
 
 /// Whether any candidate suppresses `mine`. Looks through its window or the bins of better scores, whichever are fewer:
 /// in a crowd most are suppressed by one of the best. For a whole warp.
@@ -158,21 +161,20 @@ __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subje
   return __any_sync(all_lanes, suppressed);
 }
 
-}  // namespace
-
+template <unsigned shared_by>
 __global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x >= a.shape.window_blocks)
     return list_by_rank(stage, blockIdx.x - a.shape.window_blocks);
-  if (blockIdx.x * candidates_per_block >= stage.size())
+  if (blockIdx.x * (threads / shared_by) >= stage.size())
     return;
-  const Assignment assigned = assign(stage);
+  const Assignment assigned = assign<shared_by>(stage);
   const Subject mine = stage.subject(assigned.place);
   bool suppressed = false;
-  const bool cut = visit_suppressors<true>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
+  const bool cut = visit_suppressors<true, shared_by>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
                                            [&](std::uint32_t, std::uint64_t) { return suppressed = true; });
-  suppressed = sum_of_lanes(suppressed);
+  suppressed = sum_of_lanes<shared_by>(suppressed);
   // The whole warp looks through windows that are cut off at staged_visits.
   for (unsigned todo = __ballot_sync(all_lanes, cut && !suppressed && assigned.writes); todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;
@@ -183,6 +185,25 @@ __global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
   }
   if (assigned.writes)
     stage.decide(assigned.place, suppressed ? Decision::suppressed() : Decision::kept());
+}
+
+}  // namespace
+
+void launch_search(const Call& call, StagedArguments arguments) {
+  // As many lanes a candidate as the device runs at once.
+  const std::uint64_t candidates = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
+  const std::uint64_t resident = std::uint64_t{current_device().processors} * tuning::staged_resident_threads;
+  const bool few = candidates * most_lanes <= resident;
+  auto* kernel = few ? find_suppressors<most_lanes> : find_suppressors<lanes>;
+  if (call.all_suppress)
+    kernel = few ? find_dominated<most_lanes> : find_dominated<lanes>;
+  arguments.shape.window_blocks = ceil_div(call.frames.capacity, threads / (few ? most_lanes : lanes));
+  launch_pdl(kernel, call, {call.grid(arguments.shape.window_blocks + arguments.shape.blocks), threads}, arguments);
+}
+
+void launch_ranks(const Call& call, StagedArguments arguments) {
+  arguments.shape.window_blocks = 0;
+  launch_pdl(find_suppressors<lanes>, call, {call.grid(arguments.shape.blocks), threads}, arguments);
 }
 
 }  // namespace crowd::CROWD_STAGED

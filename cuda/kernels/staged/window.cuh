@@ -58,14 +58,15 @@ class Walk {
 };
 
 /// Sum over the lanes of a candidate. For a whole warp.
-__device__ inline std::uint32_t sum_of_lanes(std::uint32_t value) {
+template <unsigned shared_by = lanes>
+__device__ std::uint32_t sum_of_lanes(std::uint32_t value) {
 #pragma unroll
-  for (unsigned step = lanes / 2; step; step /= 2)
+  for (unsigned step = shared_by / 2; step; step /= 2)
     value += __shfl_xor_sync(all_lanes, value, step);
   return value;
 }
 
-/// Segments of a candidate, one per lane, end to end: place k of the group is at(k) in the arrays.
+/// Segments of a candidate, end to end: place k of the group is at(k) in the arrays.
 struct Group {
   std::uint32_t end[lanes];
   std::uint32_t shift[lanes];
@@ -82,7 +83,7 @@ struct Group {
   }
 };
 
-/// Joins the segments that the lanes of a candidate hold. `slot`: the frame's first entry in the arrays. For a whole
+/// Joins the segments that `lanes` lanes in a row hold. `slot`: the frame's first entry in the arrays. For a whole
 /// warp.
 __device__ inline Group join(const Segment& segment, std::uint32_t slot) {
   Group group;
@@ -122,28 +123,28 @@ __device__ std::uint32_t look_at(const Stage& stage, const Group& group, std::ui
 /// The lanes of each candidate look through its window and call visit(place, key) for its suppressors; true stops the
 /// lane. `eager`: calls visit() as soon as there is a suppressor. Looks at `limit` places at most; returns whether that
 /// cut the window. For a whole warp.
-template <bool eager, typename Visit>
+template <bool eager, unsigned shared_by = lanes, typename Visit>
 __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Subject& mine, std::uint32_t limit,
                                   Visit visit) {
   constexpr unsigned step = tuning::staged_step;
-  const unsigned lane = threadIdx.x % lanes;
+  const unsigned lane = threadIdx.x % shared_by;
   std::uint32_t visited = 0;
   std::uint32_t number = 0;
   bool stopped = false;
   bool open = walk.segments() != 0;
   while (__any_sync(all_lanes, open && !stopped)) {
-    const Segment segment = open && number + lane < walk.segments() ? walk.at(number + lane) : Segment{0, 0};
+    const Segment segment = open && number + lane % lanes < walk.segments() ? walk.at(number + lane % lanes) : Segment{0, 0};
     const Group group = join(segment, static_cast<std::uint32_t>(stage.slot));
     const std::uint32_t end = min(group.size(), limit - visited);
     for (std::uint32_t k = lane; k < end && !stopped;) {
       // Hits are collected, a bit each, and tested afterwards, so that the lanes of a warp load together.
       const std::uint32_t first = k;
       std::uint32_t found = 0;
-      for (unsigned bit = 0; bit < 32 && k < end && !(eager && found); bit += step, k += step * lanes)
-        found |= look_at<step>(stage, group, k, lanes, end, mine) << bit;
+      for (unsigned bit = 0; bit < 32 && k < end && !(eager && found); bit += step, k += step * shared_by)
+        found |= look_at<step>(stage, group, k, shared_by, end, mine) << bit;
       for (; found && !stopped; found &= found - 1) {
         const std::uint32_t at =
-            group.at(first + (static_cast<std::uint32_t>(__ffs(static_cast<int>(found))) - 1) * lanes);
+            group.at(first + (static_cast<std::uint32_t>(__ffs(static_cast<int>(found))) - 1) * shared_by);
         const std::uint64_t key = stage.a.arrays.key[at];
         if (stage.suppresses(key, stage.a.arrays.box[at], mine))
           stopped = visit(at - static_cast<std::uint32_t>(stage.slot), key);
