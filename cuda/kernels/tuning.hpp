@@ -10,9 +10,6 @@ namespace crowd::tuning {
 constexpr unsigned frame_block = 1024;
 constexpr unsigned frame_items = 4;
 
-/// Candidates that settle_block() settles at once; one bit each in a 64-bit mask.
-constexpr unsigned settle_chunk = 64;
-
 /// Threads of the one-warp-per-candidate kernels.
 constexpr unsigned warp_block = 256;
 
@@ -28,7 +25,7 @@ constexpr unsigned direct_list_room = 28;
 /// Looks of a warp, and rounds of a block that has more pending candidates than threads, after which candidates are
 /// decided in rank order. Aliases decide a chain of 4096 within 12 rounds. Chosen by steps counted, not yet by time.
 constexpr unsigned direct_looks = 64;
-constexpr unsigned direct_rounds = 16;
+constexpr unsigned direct_rounds = 13;
 /// Searches of a warp for rows without a list before that.
 constexpr unsigned direct_searches = 2;
 

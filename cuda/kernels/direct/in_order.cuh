@@ -9,6 +9,7 @@
 
 #include <cmath>
 
+#include "kernels/chain.cuh"
 #include "kernels/direct/pending.cuh"
 
 namespace crowd::direct {
@@ -76,11 +77,6 @@ __device__ inline bool may_meet(const float4& box, const float4& hull, float off
          fminf(box.w, hull.w) - fmaxf(box.y, hull.y) + offset > 0;
 }
 
-__device__ inline float4 box_of_lane(const float4& box, int lane) {
-  return {__shfl_sync(all_lanes, box.x, lane), __shfl_sync(all_lanes, box.y, lane), __shfl_sync(all_lanes, box.z, lane),
-          __shfl_sync(all_lanes, box.w, lane)};
-}
-
 /// Compares the lanes' rows that are `open` with survivors `from` to `end` - 1. Returns whether the lane's row is still
 /// open. For a whole warp.
 __device__ inline bool try_new_survivors(const View& view, const Candidate& mine, bool open, std::uint32_t from,
@@ -95,7 +91,13 @@ __device__ inline bool try_new_survivors(const View& view, const Candidate& mine
     const bool near = place < end && (rule.disjoint_too || may_meet(survivor.box, hull, rule.overlap.offset));
     for (unsigned todo = __ballot_sync(all_lanes, near); todo; todo &= todo - 1) {
       const int lane = __ffs(static_cast<int>(todo)) - 1;
-      const float4 box = box_of_lane(survivor.box, lane);
+      const float left = __shfl_sync(all_lanes, survivor.box.x, lane);
+      const float right = __shfl_sync(all_lanes, survivor.box.z, lane);
+      const bool meets = rule.disjoint_too || fminf(right, mine.box.z) - fmaxf(left, mine.box.x) + rule.overlap.offset > 0;
+      if (!__any_sync(all_lanes, open && meets))
+        continue;
+      const float4 box = {left, __shfl_sync(all_lanes, survivor.box.y, lane), right,
+                          __shfl_sync(all_lanes, survivor.box.w, lane)};
       const std::int32_t label = __shfl_sync(all_lanes, survivor.label, lane);
       if (open && (!rule.by_class || label == mine.label) && suppresses(box, mine.box, rule))
         open = false;
@@ -116,20 +118,6 @@ __device__ inline std::uint32_t suppressors_in_warp(const View& view, const Cand
       lanes |= 1u << lane;
   }
   return lanes;
-}
-
-/// Greedy among lanes in rank order; `suppressors`: of the lane's candidate. Returns those of `open` that are kept. For
-/// a whole warp.
-__device__ inline std::uint32_t keep_lanes(std::uint32_t open, std::uint32_t suppressors) {
-  if (!__any_sync(all_lanes, suppressors & open))
-    return open;
-  std::uint32_t kept = 0;
-#pragma unroll 8
-  for (int lane = 0; lane < 32; ++lane) {
-    const std::uint32_t its = __shfl_sync(all_lanes, suppressors, lane);
-    kept |= its & kept ? 0 : open & 1u << lane;
-  }
-  return kept;
 }
 
 /// Waits until all groups before `group` are decided. Meanwhile compares the lanes' unlisted rows with survivors.
@@ -171,8 +159,10 @@ __device__ inline void decide_group(const View& view, std::uint32_t group) {
   if (__any_sync(all_lanes, unlisted))
     left.lanes = suppressors_in_warp(view, mine, unlisted, may_suppress);
   bool open = unlisted;
+  // The list is in the cache when it counts, and known words need no second look.
+  const bool listed = undecided && !unlisted && !look_at_all(view, row).kept;
   const std::uint32_t survivors = wait_for_token(view, group, mine, open);
-  if (undecided && !unlisted) {
+  if (listed) {
     left = look_at_all(view, row);
     open = !left.kept;
   }

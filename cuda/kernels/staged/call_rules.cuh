@@ -37,19 +37,6 @@ struct CallRules {
   }
 };
 
-/// Indices of the candidates that settle_block() has before it, by position.
-template <unsigned room>
-struct SettledIndices {
-  std::uint32_t index[room];
-
-  __device__ void set(std::uint32_t position, std::uint32_t candidate) {
-    index[position] = candidate;
-  }
-  __device__ std::uint32_t at(std::uint32_t position) const {
-    return index[position];
-  }
-};
-
 inline CallRules call_rules(const Call& call) {
   return {pair_test(call.params), admission(call.params), call.rule_arrays, call.whole, needs_pair_test(call.params)};
 }
@@ -66,14 +53,6 @@ struct CallRules {
   __device__ Validity admit(std::size_t, const float4& b, float score, const PairRule& rule,
                             float score_threshold) const {
     return validity(b, score, rule, score_threshold);
-  }
-};
-
-template <unsigned>
-struct SettledIndices {
-  __device__ void set(std::uint32_t, std::uint32_t) {}
-  __device__ std::uint32_t at(std::uint32_t) const {
-    return 0;
   }
 };
 

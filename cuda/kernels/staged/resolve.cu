@@ -7,14 +7,14 @@
 // whole blocks: until all blocks before its own are decided, after which classic greedy decides within the block. That
 // bounds what any input can cost.
 
-#include "kernels/staged/settle.cuh"
+#include "kernels/chain.cuh"
 #include "kernels/staged/window.cuh"
 
 namespace crowd::CROWD_STAGED {
 
 namespace {
 
-struct ResolveShared : SettledIndices<threads> {
+struct ResolveShared {
   std::uint32_t block;   ///< number, in rank order
   std::uint32_t waits;   ///< 1 if this block waits for blocks before it
   std::uint32_t before;  ///< survivors in the blocks before
@@ -22,14 +22,22 @@ struct ResolveShared : SettledIndices<threads> {
   std::uint32_t done;
   std::uint32_t survivors;
   std::uint32_t in_warp[warps];
-  // For try_survivors(): some of the survivors of blocks before. For settle_block(): candidates of this block that are
-  // not suppressed, in rank order.
+  // Candidates of this block: all, by thread, or those that try_survivors() is for.
   float4 box[threads];
   std::uint64_t key[threads];
   std::int32_t label[threads];
-  std::uint8_t suppressed[threads];
-  bool survives[threads];
-  Chunk chunk;
+  std::uint32_t hits[warps];                  ///< of try_survivors(): a bit for each of these
+  std::uint32_t suppressors[warps][threads];  ///< of a thread's candidate: bits of threads before
+  std::uint32_t open[warps], kept[warps];     ///< bits of threads
+
+  __device__ void put(std::uint32_t at, const Subject& subject) {
+    box[at] = subject.box;
+    key[at] = subject.key;
+    label[at] = subject.label;
+  }
+  __device__ Subject get(std::uint32_t at, float offset) const {
+    return {box[at], area(as_box(box[at]), offset), label[at], key[at]};
+  }
 };
 
 /// A thread's candidate.
@@ -192,34 +200,6 @@ __device__ void see_blocks_before(const Stage& stage, ResolveShared& shared) {
   }
 }
 
-/// Compares candidates whose lists are incomplete with survivors `first` to `end` - 1 of blocks before. For a whole
-/// block.
-__device__ void try_survivors(const Stage& stage, Pending& pending, ResolveShared& shared, std::uint32_t first,
-                              std::uint32_t end) {
-  const bool waits = pending.is_undecided() && pending.more;
-  if (!__syncthreads_or(waits))
-    return;
-  const Subject mine = stage.subject(pending.place);
-  bool suppressed = false;
-  for (std::uint32_t base = first; base < end; base += threads) {
-    const std::uint32_t count = min(threads, end - base);
-    if (threadIdx.x < count) {
-      const std::size_t at = stage.slot + load_relaxed(stage.a.arrays.ranked + stage.slot + base + threadIdx.x);
-      shared.box[threadIdx.x] = stage.a.arrays.box[at];
-      shared.key[threadIdx.x] = stage.a.arrays.key[at];
-    }
-    __syncthreads();
-    for (std::uint32_t s = 0; waits && s < count && !suppressed; ++s)
-      suppressed = stage.may_suppress(shared.key[s], shared.box[s], mine) &&
-                   stage.suppresses(shared.key[s], shared.box[s], mine);
-    __syncthreads();
-  }
-  if (!suppressed)
-    return;
-  pending.decision = Decision::suppressed();
-  stage.decide(pending.place, pending.decision);
-}
-
 /// Threads before this one that are `on`, and in `total` all of the block. For a whole block.
 __device__ std::uint32_t count_before(ResolveShared& shared, bool on, std::uint32_t& total) {
   const unsigned lane = threadIdx.x % warp_size;
@@ -234,44 +214,112 @@ __device__ std::uint32_t count_before(ResolveShared& shared, bool on, std::uint3
          static_cast<std::uint32_t>(__popc(mask & ((1u << lane) - 1)));
 }
 
-/// Classic greedy among the block's candidates that are not suppressed, once all blocks before are decided. For a whole
+/// Compares candidates whose lists are incomplete with survivors `first` to `end` - 1, a survivor a thread. For a whole
 /// block.
-__device__ void settle_block(const Stage& stage, Pending& pending, ResolveShared& shared) {
-  const bool remaining = !pending.decision.is_suppressed();
-  std::uint32_t total;
-  const std::uint32_t at = count_before(shared, remaining, total);
-  if (remaining) {
-    const Subject mine = stage.subject(pending.place);
-    shared.box[at] = mine.box;
-    shared.label[at] = mine.label;
-    shared.suppressed[at] = 0;
-    shared.set(at, rank_index(mine.key));
+__device__ void try_survivors(const Stage& stage, const Subject& mine, Pending& pending, ResolveShared& shared,
+                              std::uint32_t first, std::uint32_t end) {
+  for (std::uint32_t base = first; base < end; base += threads) {
+    const bool waits = pending.is_undecided() && pending.more;
+    std::uint32_t total;
+    const std::uint32_t at = count_before(shared, waits, total);
+    if (!total)
+      return;
+    if (waits)
+      shared.put(at, mine);
+    if (threadIdx.x < warps)
+      shared.hits[threadIdx.x] = 0;
+    const std::uint32_t survivor = base + threadIdx.x;
+    const std::uint32_t place =
+        survivor < end ? load_relaxed(stage.a.arrays.ranked + stage.slot + survivor) : pending.place;
+    const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
+    const float4 box = stage.a.arrays.box[stage.slot + place];
+    __syncthreads();
+    for (std::uint32_t its = 0; survivor < end && its < total; ++its) {
+      const Subject subject = shared.get(its, stage.a.rule.overlap.offset);
+      if (stage.may_suppress(key, box, subject) && stage.suppresses(key, box, subject))
+        atomicOr(&shared.hits[its / warp_size], 1u << its % warp_size);
+    }
+    __syncthreads();
+    if (waits && shared.hits[at / warp_size] >> at % warp_size & 1) {
+      pending.decision = Decision::suppressed();
+      stage.decide(pending.place, pending.decision);
+    }
+  }
+}
+
+/// Finds which candidates of the block suppress each undecided one, before that is asked for. For a whole block.
+__device__ void find_in_block(const Stage& stage, const Subject& mine, const Pending& pending, ResolveShared& shared) {
+  shared.put(threadIdx.x, mine);
+  const bool matters = !pending.decision.is_suppressed();
+  const unsigned mask = __ballot_sync(all_lanes, matters);
+  if (threadIdx.x % warp_size == 0)
+    shared.open[threadIdx.x / warp_size] = mask;
+  __syncthreads();
+  for (unsigned warp = 0; warp < warps; ++warp) {
+    std::uint32_t suppressors = 0;
+    if (pending.is_undecided() && warp <= threadIdx.x / warp_size)
+      for (unsigned todo = shared.open[warp]; todo; todo &= todo - 1) {
+        const unsigned lane = static_cast<unsigned>(__ffs(static_cast<int>(todo))) - 1;
+        const unsigned other = warp * warp_size + lane;
+        if (other < threadIdx.x && stage.may_suppress(shared.key[other], shared.box[other], mine) &&
+            stage.suppresses(shared.key[other], shared.box[other], mine))
+          suppressors |= 1u << lane;
+      }
+    shared.suppressors[warp][threadIdx.x] = suppressors;
   }
   __syncthreads();
-  const auto overlaps_counted = [&](std::uint32_t hi, std::uint32_t lo, const CrowdNmsBox& hi_box,
-                                    const CrowdNmsBox& lo_box) {
-    return overlaps(hi_box, lo_box, stage.a.rule.overlap) &&
-           stage.a.rules.count(stage.a.frames, stage.frame, shared.at(hi), shared.at(lo), hi_box, lo_box);
-  };
-  settle_residue(shared.chunk, {shared.box, shared.label, shared.suppressed, total}, stage.a.rule.by_class,
-                 overlaps_counted, [&](std::uint32_t p, bool survives) { shared.survives[p] = survives; });
+}
+
+/// Greedy among the undecided candidates of the block, once all blocks before are decided and their survivors tried. For
+/// a whole block, after find_in_block().
+__device__ void settle_block(const Stage& stage, Pending& pending, ResolveShared& shared) {
+  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned open = __ballot_sync(all_lanes, pending.is_undecided());
+  const unsigned survivors = __ballot_sync(all_lanes, pending.decision.is_kept());
+  if (lane == 0) {
+    shared.open[threadIdx.x / warp_size] = open;
+    shared.kept[threadIdx.x / warp_size] = survivors;
+  }
+  __syncthreads();
+  if (threadIdx.x < warp_size) {
+    std::uint32_t kept[warps];
+#pragma unroll
+    for (unsigned warp = 0; warp < warps; ++warp) {
+      kept[warp] = shared.kept[warp];
+      std::uint32_t suppressors = 0;
+      bool falls = false;
+#pragma unroll
+      for (unsigned before = 0; before <= warp; ++before) {
+        suppressors = shared.suppressors[before][warp * warp_size + lane];
+        falls |= (suppressors & kept[before]) != 0;
+      }
+      const bool is_open = shared.open[warp] >> lane & 1;
+      kept[warp] |= keep_lanes(__ballot_sync(all_lanes, is_open && !falls), suppressors);
+      if (lane == 0)
+        shared.kept[warp] = kept[warp];
+    }
+  }
   __syncthreads();
   if (!pending.is_undecided())
     return;
-  pending.decision = shared.survives[at] ? Decision::kept() : Decision::suppressed();
+  const bool survives = shared.kept[threadIdx.x / warp_size] >> lane & 1;
+  pending.decision = survives ? Decision::kept() : Decision::suppressed();
   stage.decide(pending.place, pending.decision);
 }
 
-/// Until all candidates of the block are decided, at the latest by blocks before it being done.
+/// Until all candidates of the block are decided, at the latest by the blocks before it being done. For a whole block.
 __device__ void wait_for_blocks(const Stage& stage, Pending& pending, ResolveShared& shared) {
+  const Subject mine = stage.subject(pending.place);
+  find_in_block(stage, mine, pending, shared);
   for (std::uint32_t tried = 0;;) {
     if (threadIdx.x < warp_size)
       see_blocks_before(stage, shared);
     __syncthreads();
     const std::uint32_t to_come = shared.block - shared.done;
     const std::uint32_t survivors = shared.survivors;
-    look_and_refill(stage, pending);
-    try_survivors(stage, pending, shared, tried, survivors);
+    if (pending.is_undecided())
+      look(stage, pending);
+    try_survivors(stage, mine, pending, shared, tried, survivors);
     tried = survivors;
     if (!__syncthreads_or(pending.is_undecided()))
       return;
