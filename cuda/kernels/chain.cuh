@@ -8,8 +8,8 @@
 
 namespace crowd {
 
-/// `suppressors`: of the lane's candidate, bits of lanes before. Returns those of the lanes in `open` that are kept: the
-/// ones that no kept one suppresses. For a whole warp.
+/// `suppressors`: of the lane's candidate, bits of lanes before. Returns those of the lanes in `open` that are kept:
+/// the ones that no kept one suppresses. For a whole warp.
 __device__ inline std::uint32_t keep_lanes(std::uint32_t open, std::uint32_t suppressors) {
   if (!__any_sync(all_lanes, suppressors & open))
     return open;

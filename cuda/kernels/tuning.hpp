@@ -23,9 +23,11 @@ constexpr unsigned small_group = 8;
 /// crowded candidates of equal score. Lists are padded to 8 now.
 constexpr unsigned direct_list_room = 28;
 /// Looks of a warp, and rounds of a block that has more pending candidates than threads, after which candidates are
-/// decided in rank order. Aliases decide a chain of 4096 within 12 rounds. Chosen by steps counted, not yet by time.
+/// decided in rank order. Aliases decide a chain of 4096 within 12 rounds.
 constexpr unsigned direct_looks = 64;
 constexpr unsigned direct_rounds = 13;
+/// That is so, too, after a round in which fewer than one in so many threads have learned anything.
+constexpr unsigned direct_changes = 16;
 /// Searches of a warp for rows without a list before that.
 constexpr unsigned direct_searches = 2;
 
@@ -38,8 +40,8 @@ constexpr unsigned staged_block = 256;
 constexpr unsigned staged_narrow = 2;
 /// Places of a window that a lane loads before it tests the first: at 65536 uniform 62 us with 2, 66 with 4.
 constexpr unsigned staged_step = 2;
-/// Frames whose candidates take no more threads of a multiprocessor with 32 lanes each get so many: see
-/// staged::most_lanes.
+/// A warp looks through a candidate's window if as many warps run at once, with so many threads a multiprocessor: a
+/// lane's loads follow one another.
 constexpr unsigned staged_resident_threads = 2048;
 /// Largest number of places of a window that a candidate's lanes look at. resolve() looks at the rest if it has
 /// to. With 512 a crowd of 65536 in 147 spots takes 162 us in place of 104 (map-reduce), 65536 in one spot 109 in place

@@ -39,8 +39,8 @@ struct Block {
   unsigned running = 0;
   unsigned arrived = 0;
   std::uint64_t done = 0;  ///< barriers
-  bool any = false;
-  bool result = false;
+  unsigned on = 0;  ///< threads that came with true
+  unsigned result = 0;
 };
 
 struct Thread {

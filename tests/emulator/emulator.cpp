@@ -51,9 +51,9 @@ void pass_barrier(unsigned number) {
   Block& block = cluster->blocks[number];
   if (!block.arrived || block.arrived < block.running)
     return;
-  block.result = block.any;
+  block.result = block.on;
   block.arrived = 0;
-  block.any = false;
+  block.on = 0;
   ++block.done;
   wake(static_cast<std::size_t>(number) * block_threads(), block_threads());
 }
@@ -100,10 +100,10 @@ const std::array<std::uint64_t, 32>& exchange_words(Step step, unsigned mask, st
   return warp.out;
 }
 
-bool block_barrier(bool value) {
+unsigned block_barrier(bool value) {
   Block& block = my_block();
   const std::uint64_t before = block.done;
-  block.any |= value;
+  block.on += value;
   ++block.arrived;
   pass_barrier(current->block);
   await(block.done, before);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Decides in rank order what looks (pending.cuh) have left undecided for too long. A warp takes 32 consecutive ranks
-// and decides them at once when all better ranks are decided, which a word of the block says: the token. So each list is
-// read once, and 128 steps decide any frame. A row without a list is compared with each survivor once, most of them
+// and decides them at once when all better ranks are decided, which a word of the block says: the token. So each list
+// is read once, and 128 steps decide any frame. A row without a list is compared with each survivor once, most of them
 // while its warp waits for the token.
 #pragma once
 
@@ -30,32 +30,31 @@ struct Token {
   }
 };
 
-/// What is left of a listed row's suppressors when all better-ranked groups are decided.
-struct LeftSuppressors {
-  bool kept = false;        ///< one is kept
-  std::uint32_t lanes = 0;  ///< those of the warp that are undecided
-
-  /// Undecided words hold ranks.
-  __device__ void add(PublishedDecision decision) {
-    kept |= decision.has_kept();
-    lanes |= decision.is_undecided() ? 1u << decision.index() % 32 : 0;
-  }
-};
-
-__device__ inline LeftSuppressors look_at_all(const View& view, const Row& row) {
-  LeftSuppressors left;
+/// Bits of lanes with undecided suppressors of a listed row in its own group. Undecided words hold ranks.
+__device__ inline std::uint32_t undecided_in_group(const View& view, const Row& row, std::uint32_t group) {
+  std::uint32_t lanes = 0;
+  const auto add = [&](std::uint32_t index) {
+    const PublishedDecision decision = view.decision(index);
+    const std::uint32_t rank = decision.index();
+    lanes |= decision.is_undecided() && rank / 32 == group ? 1u << rank % 32 : 0;
+  };
   if (row.has_one_suppressor()) {
-    left.add(view.decision(row.best()));
-    return left;
+    add(row.best());
+    return lanes;
   }
   for (std::uint32_t k = 0; k < vectors_of(row); ++k) {
     const uint4 entries = view.list(row.list())[k];
     for (const std::uint32_t two : {entries.x, entries.y, entries.z, entries.w}) {
-      left.add(view.decision((two & 0xffff) / list_unit));
-      left.add(view.decision((two >> 16) / list_unit));
+      add((two & 0xffff) / list_unit);
+      add((two >> 16) / list_unit);
     }
   }
-  return left;
+  return lanes;
+}
+
+/// Whether a suppressor of a listed row is kept.
+__device__ inline bool has_kept_suppressor(const View& view, const Row& row) {
+  return (row.has_one_suppressor() ? view.decision(row.best()) : add_list(view, row)).has_kept();
 }
 
 __device__ inline float min_of_lanes(float value) {
@@ -77,23 +76,37 @@ __device__ inline bool may_meet(const float4& box, const float4& hull, float off
          fminf(box.w, hull.w) - fmaxf(box.y, hull.y) + offset > 0;
 }
 
+/// False if no box that is as wide and high, or more, overlaps `box`: PairRule::reach bounds the ratio of extents.
+__device__ inline bool may_fit(const float4& box, float least_width, float least_height, const PairRule& rule) {
+  const float w = width(box, rule.overlap.offset);
+  const float h = height(box, rule.overlap.offset);
+  if (w * h < tiny_area || least_width * least_height < tiny_area || !(rule.reach < INFINITY))
+    return true;
+  const float ratio = (1 + 2 * rule.reach) * (1 + 1e-5f);
+  return w * ratio >= least_width && h * ratio >= least_height;
+}
+
 /// Compares the lanes' rows that are `open` with survivors `from` to `end` - 1. Returns whether the lane's row is still
 /// open. For a whole warp.
 __device__ inline bool try_new_survivors(const View& view, const Candidate& mine, bool open, std::uint32_t from,
                                          std::uint32_t end) {
   const PairRule& rule = view.a.rule;
   const float4 hull = hull_of_lanes(mine.box, open);
+  const float least_width = min_of_lanes(open ? width(mine.box, rule.overlap.offset) : INFINITY);
+  const float least_height = min_of_lanes(open ? height(mine.box, rule.overlap.offset) : INFINITY);
   for (std::uint32_t base = from; base < end && __any_sync(all_lanes, open); base += 32) {
     const std::uint32_t place = base + threadIdx.x % 32;
     Candidate survivor{};
     if (place < end)
       survivor = fetch(view.a, view.input, load_relaxed(view.memory.members + place));
-    const bool near = place < end && (rule.disjoint_too || may_meet(survivor.box, hull, rule.overlap.offset));
+    const bool near = place < end && (rule.disjoint_too || (may_meet(survivor.box, hull, rule.overlap.offset) &&
+                                                            may_fit(survivor.box, least_width, least_height, rule)));
     for (unsigned todo = __ballot_sync(all_lanes, near); todo; todo &= todo - 1) {
       const int lane = __ffs(static_cast<int>(todo)) - 1;
       const float left = __shfl_sync(all_lanes, survivor.box.x, lane);
       const float right = __shfl_sync(all_lanes, survivor.box.z, lane);
-      const bool meets = rule.disjoint_too || fminf(right, mine.box.z) - fmaxf(left, mine.box.x) + rule.overlap.offset > 0;
+      const bool meets =
+          rule.disjoint_too || fminf(right, mine.box.z) - fmaxf(left, mine.box.x) + rule.overlap.offset > 0;
       if (!__any_sync(all_lanes, open && meets))
         continue;
       const float4 box = {left, __shfl_sync(all_lanes, survivor.box.y, lane), right,
@@ -106,7 +119,8 @@ __device__ inline bool try_new_survivors(const View& view, const Candidate& mine
   return open;
 }
 
-/// Suppressors among the warp's lanes in `others`, for the lanes that are `open`: bits of lanes before. For a whole warp.
+/// Suppressors among the warp's lanes in `others`, for the lanes that are `open`: bits of lanes before. For a whole
+/// warp.
 __device__ inline std::uint32_t suppressors_in_warp(const View& view, const Candidate& mine, bool open,
                                                     std::uint32_t others) {
   std::uint32_t lanes = 0;
@@ -155,19 +169,18 @@ __device__ inline void decide_group(const View& view, std::uint32_t group) {
   // A listed row's suppressors in its warp are known from its list. Both before the token: later, all others wait.
   const std::uint32_t settled = __ballot_sync(all_lanes, before.has_kept());
   const std::uint32_t may_suppress = settled | __ballot_sync(all_lanes, undecided);
-  LeftSuppressors left;
+  std::uint32_t suppressors = 0;
   if (__any_sync(all_lanes, unlisted))
-    left.lanes = suppressors_in_warp(view, mine, unlisted, may_suppress);
+    suppressors = suppressors_in_warp(view, mine, unlisted, may_suppress);
+  const bool listed = undecided && !unlisted;
+  if (listed)
+    suppressors = undecided_in_group(view, row, group);
   bool open = unlisted;
-  // The list is in the cache when it counts, and known words need no second look.
-  const bool listed = undecided && !unlisted && !look_at_all(view, row).kept;
   const std::uint32_t survivors = wait_for_token(view, group, mine, open);
-  if (listed) {
-    left = look_at_all(view, row);
-    open = !left.kept;
-  }
-  const bool falls = left.lanes & settled;
-  const std::uint32_t kept = keep_lanes(__ballot_sync(all_lanes, open && !falls), left.lanes);
+  if (listed)
+    open = !has_kept_suppressor(view, row);
+  const bool falls = suppressors & settled;
+  const std::uint32_t kept = keep_lanes(__ballot_sync(all_lanes, open && !falls), suppressors);
   const std::uint32_t survive = kept | settled;
   const bool survives = survive >> lane & 1;
   if (undecided)

@@ -174,7 +174,9 @@ __device__ inline bool decide_few(const View& view) {
   const bool any_unlisted = __any_sync(all_lanes, row.is_unlisted());
   PublishedDecision known = initial_decision(row);
   unsigned searches = tuning::direct_searches;
-  for (unsigned looks = 0; looks < tuning::direct_looks && __any_sync(all_lanes, undecided); ++looks) {
+  unsigned looks = tuning::direct_looks;
+#pragma unroll 1
+  while (__any_sync(all_lanes, undecided) && looks--) {
     PublishedDecision then = known;
     if (vectors)
       then = judge(row, look_at_list(view, row, first, vectors));
@@ -194,14 +196,15 @@ __device__ inline bool decide_few(const View& view) {
   return undecided;
 }
 
-/// The same for more candidates than threads. In each round all look, then all publish. Returns whether any is
-/// undecided.
+/// The same for more candidates than threads. In each round all look, then all publish. Returns whether one of the
+/// thread's is undecided.
 __device__ inline bool decide_many(const View& view) {
   const std::uint32_t pending = view.shared.pending;
   const auto is_pending = [](const Row& row) { return row.has_suppressors() || decision_of(row).is_undecided(); };
-  int undecided = 1;
+  bool undecided = true;
   unsigned searches = tuning::direct_searches;
-  for (unsigned round = 0; round < tuning::direct_rounds && __syncthreads_or(undecided); ++round) {
+#pragma unroll 1
+  for (unsigned round = 0; round < tuning::direct_rounds; ++round) {
     for (std::uint32_t base = 0; base < pending; base += blockDim.x) {
       const std::uint32_t number = base + threadIdx.x;
       Row row = number < pending ? view.memory.pending[number]
@@ -225,13 +228,20 @@ __device__ inline bool decide_many(const View& view) {
         view.keep(number);
     }
     __syncthreads();
-    undecided = 0;
+    undecided = false;
+    bool changed = false;
     for (std::uint32_t number = threadIdx.x; number < pending; number += blockDim.x) {
       const Row row = view.memory.pending[number];
-      if (!row.has_suppressors())
+      if (!row.has_suppressors()) {
+        changed |= view.decision(row.index()).word() != decision_of(row).word();
         view.store(row.index(), decision_of(row));
+      }
       undecided |= is_pending(row);
     }
+    const int threads_undecided = __syncthreads_count(undecided);
+    const int threads_changed = __syncthreads_count(changed);
+    if (!threads_undecided || threads_changed * static_cast<int>(tuning::direct_changes) < threads_undecided)
+      break;
   }
   return undecided;
 }

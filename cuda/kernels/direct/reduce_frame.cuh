@@ -238,10 +238,14 @@ __device__ void reduce_frame(const View& view, const Row* first) {
     if (unlikely(undecided))
       store_relaxed_shared(&view.shared.undecided, 1);
     __syncthreads();
-    if (unlikely(view.shared.undecided)) {
-      decide_in_order(view);
-      __syncthreads();
-    }
+  }
+  // Loaded along with the words that count_kept() reads: what is rarely needed costs no wait.
+  const bool open = greedy && materialize(view.shared.undecided);
+  Kept<items> kept = count_kept<items>(view);
+  if (unlikely(open)) {
+    decide_in_order(view);
+    __syncthreads();
+    kept = count_kept<items>(view);
   }
   if (unlikely(view.a.out.representatives || view.a.out.members)) {
     unsigned survived = 0;
@@ -251,7 +255,6 @@ __device__ void reduce_frame(const View& view, const Row* first) {
     for_each(mine, survived, keep);
     write_representatives(view, ranked);
   }
-  const auto kept = count_kept<items>(view);
   write_survivors(view, mine, kept);
   // By the last warp, which has the fewest survivors to write.
   if (threadIdx.x == blockDim.x - 1)

@@ -26,10 +26,15 @@ struct ResolveShared {
   float4 box[threads];
   std::uint64_t key[threads];
   std::int32_t label[threads];
-  std::uint32_t hits[warps];                  ///< of try_survivors(): a bit for each of these
-  std::uint32_t suppressors[warps][threads];  ///< of a thread's candidate: bits of threads before
-  std::uint32_t open[warps], kept[warps];     ///< bits of threads
+  std::uint32_t hits[warps];  ///< of try_survivors(): a bit for each of these
+  /// Of a thread's candidate: bits of threads before, a word for each warp up to its own.
+  std::uint32_t suppressors[warps * (warps + 1) / 2][warp_size];
+  std::uint32_t open[warps], kept[warps];  ///< bits of threads
 
+  /// In the block's own warp `mine`, of warp `other`.
+  __device__ std::uint32_t& suppressors_of(unsigned mine, unsigned other) {
+    return suppressors[mine * (mine + 1) / 2 + other][threadIdx.x % warp_size];
+  }
   __device__ void put(std::uint32_t at, const Subject& subject) {
     box[at] = subject.box;
     key[at] = subject.key;
@@ -194,6 +199,7 @@ __device__ void see_blocks_before(const Stage& stage, ResolveShared& shared) {
     done += static_cast<std::uint32_t>(more);
   }
   acquire_loaded();
+  __syncwarp();
   if (lane == 0) {
     shared.done = done;
     shared.survivors = survivors;
@@ -214,8 +220,7 @@ __device__ std::uint32_t count_before(ResolveShared& shared, bool on, std::uint3
          static_cast<std::uint32_t>(__popc(mask & ((1u << lane) - 1)));
 }
 
-/// Compares candidates whose lists are incomplete with survivors `first` to `end` - 1, a survivor a thread. For a whole
-/// block.
+/// Compares candidates whose lists are incomplete with survivors `first` to `end` - 1. For a whole block.
 __device__ void try_survivors(const Stage& stage, const Subject& mine, Pending& pending, ResolveShared& shared,
                               std::uint32_t first, std::uint32_t end) {
   for (std::uint32_t base = first; base < end; base += threads) {
@@ -228,13 +233,16 @@ __device__ void try_survivors(const Stage& stage, const Subject& mine, Pending& 
       shared.put(at, mine);
     if (threadIdx.x < warps)
       shared.hits[threadIdx.x] = 0;
-    const std::uint32_t survivor = base + threadIdx.x;
+    // A thread has one survivor, as many threads as there are left the same ones, and each of them its share of the
+    // candidates.
+    const std::uint32_t columns = min(1u << (32 - __clz(static_cast<int>(end - base - 1))), threads);
+    const std::uint32_t survivor = base + (threadIdx.x & (columns - 1));
     const std::uint32_t place =
         survivor < end ? load_relaxed(stage.a.arrays.ranked + stage.slot + survivor) : pending.place;
     const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
     const float4 box = stage.a.arrays.box[stage.slot + place];
     __syncthreads();
-    for (std::uint32_t its = 0; survivor < end && its < total; ++its) {
+    for (std::uint32_t its = threadIdx.x / columns; survivor < end && its < total; its += threads / columns) {
       const Subject subject = shared.get(its, stage.a.rule.overlap.offset);
       if (stage.may_suppress(key, box, subject) && stage.suppresses(key, box, subject))
         atomicOr(&shared.hits[its / warp_size], 1u << its % warp_size);
@@ -255,9 +263,9 @@ __device__ void find_in_block(const Stage& stage, const Subject& mine, const Pen
   if (threadIdx.x % warp_size == 0)
     shared.open[threadIdx.x / warp_size] = mask;
   __syncthreads();
-  for (unsigned warp = 0; warp < warps; ++warp) {
+  for (unsigned warp = 0; warp <= threadIdx.x / warp_size; ++warp) {
     std::uint32_t suppressors = 0;
-    if (pending.is_undecided() && warp <= threadIdx.x / warp_size)
+    if (pending.is_undecided())
       for (unsigned todo = shared.open[warp]; todo; todo &= todo - 1) {
         const unsigned lane = static_cast<unsigned>(__ffs(static_cast<int>(todo))) - 1;
         const unsigned other = warp * warp_size + lane;
@@ -265,13 +273,13 @@ __device__ void find_in_block(const Stage& stage, const Subject& mine, const Pen
             stage.suppresses(shared.key[other], shared.box[other], mine))
           suppressors |= 1u << lane;
       }
-    shared.suppressors[warp][threadIdx.x] = suppressors;
+    shared.suppressors_of(threadIdx.x / warp_size, warp) = suppressors;
   }
   __syncthreads();
 }
 
-/// Greedy among the undecided candidates of the block, once all blocks before are decided and their survivors tried. For
-/// a whole block, after find_in_block().
+/// Greedy among the undecided candidates of the block, once all blocks before are decided and their survivors tried.
+/// For a whole block, after find_in_block().
 __device__ void settle_block(const Stage& stage, Pending& pending, ResolveShared& shared) {
   const unsigned lane = threadIdx.x % warp_size;
   const unsigned open = __ballot_sync(all_lanes, pending.is_undecided());
@@ -290,14 +298,17 @@ __device__ void settle_block(const Stage& stage, Pending& pending, ResolveShared
       bool falls = false;
 #pragma unroll
       for (unsigned before = 0; before <= warp; ++before) {
-        suppressors = shared.suppressors[before][warp * warp_size + lane];
+        suppressors = shared.suppressors_of(warp, before);
         falls |= (suppressors & kept[before]) != 0;
       }
       const bool is_open = shared.open[warp] >> lane & 1;
       kept[warp] |= keep_lanes(__ballot_sync(all_lanes, is_open && !falls), suppressors);
-      if (lane == 0)
-        shared.kept[warp] = kept[warp];
     }
+    __syncwarp();
+#pragma unroll
+    for (unsigned warp = 0; warp < warps; ++warp)
+      if (lane == warp)
+        shared.kept[warp] = kept[warp];
   }
   __syncthreads();
   if (!pending.is_undecided())
@@ -310,7 +321,7 @@ __device__ void settle_block(const Stage& stage, Pending& pending, ResolveShared
 /// Until all candidates of the block are decided, at the latest by the blocks before it being done. For a whole block.
 __device__ void wait_for_blocks(const Stage& stage, Pending& pending, ResolveShared& shared) {
   const Subject mine = stage.subject(pending.place);
-  find_in_block(stage, mine, pending, shared);
+  bool prepared = false;
   for (std::uint32_t tried = 0;;) {
     if (threadIdx.x < warp_size)
       see_blocks_before(stage, shared);
@@ -323,6 +334,9 @@ __device__ void wait_for_blocks(const Stage& stage, Pending& pending, ResolveSha
     tried = survivors;
     if (!__syncthreads_or(pending.is_undecided()))
       return;
+    if (!prepared && to_come <= tuning::staged_sleep_blocks)
+      find_in_block(stage, mine, pending, shared);
+    prepared |= to_come <= tuning::staged_sleep_blocks;
     if (!to_come)
       return settle_block(stage, pending, shared);
     // The fewer look, the sooner the first of them is done.

@@ -26,9 +26,6 @@ constexpr unsigned warps = threads / warp_size;
 
 /// Lanes that share a candidate, at least; and segments of a window that they look through at once.
 constexpr unsigned lanes = 4;
-/// Lanes that share a candidate in find_suppressors() and find_dominated() where the device has room for more, since a
-/// lane's loads follow one another.
-constexpr unsigned most_lanes = 32;
 constexpr unsigned candidates_per_block = threads / lanes;
 
 /// Counters of cells and bins that a block scans.

@@ -131,10 +131,10 @@ __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
   const Subject mine = stage.subject(assigned.place);
   Finds finds;
   const bool cut = visit_suppressors<false, shared_by>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
-                                            [&](std::uint32_t place, std::uint64_t key) {
-                                              finds.add(key, place);
-                                              return false;
-                                            });
+                                                       [&](std::uint32_t place, std::uint64_t key) {
+                                                         finds.add(key, place);
+                                                         return false;
+                                                       });
   std::uint32_t listed;
   const SuppressorList list = list_of<shared_by>(finds, cut, listed);
   if (!assigned.writes)
@@ -173,7 +173,7 @@ __global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
   const Subject mine = stage.subject(assigned.place);
   bool suppressed = false;
   const bool cut = visit_suppressors<true, shared_by>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
-                                           [&](std::uint32_t, std::uint64_t) { return suppressed = true; });
+                                                      [&](std::uint32_t, std::uint64_t) { return suppressed = true; });
   suppressed = sum_of_lanes<shared_by>(suppressed);
   // The whole warp looks through windows that are cut off at staged_visits.
   for (unsigned todo = __ballot_sync(all_lanes, cut && !suppressed && assigned.writes); todo; todo &= todo - 1) {
@@ -190,14 +190,14 @@ __global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
 }  // namespace
 
 void launch_search(const Call& call, StagedArguments arguments) {
-  // As many lanes a candidate as the device runs at once.
+  // With 8 lanes the heads of 33600 take 170 us in place of 195, but 16384 uniform ones 18.2 in place of 16.5.
   const std::uint64_t candidates = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
   const std::uint64_t resident = std::uint64_t{current_device().processors} * tuning::staged_resident_threads;
-  const bool few = candidates * most_lanes <= resident;
-  auto* kernel = few ? find_suppressors<most_lanes> : find_suppressors<lanes>;
+  const bool few = candidates * warp_size <= resident;
+  auto* kernel = few ? find_suppressors<warp_size> : find_suppressors<lanes>;
   if (call.all_suppress)
-    kernel = few ? find_dominated<most_lanes> : find_dominated<lanes>;
-  arguments.shape.window_blocks = ceil_div(call.frames.capacity, threads / (few ? most_lanes : lanes));
+    kernel = few ? find_dominated<warp_size> : find_dominated<lanes>;
+  arguments.shape.window_blocks = ceil_div(call.frames.capacity, threads / (few ? warp_size : lanes));
   launch_pdl(kernel, call, {call.grid(arguments.shape.window_blocks + arguments.shape.blocks), threads}, arguments);
 }
 

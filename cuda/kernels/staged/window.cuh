@@ -133,7 +133,8 @@ __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Su
   bool stopped = false;
   bool open = walk.segments() != 0;
   while (__any_sync(all_lanes, open && !stopped)) {
-    const Segment segment = open && number + lane % lanes < walk.segments() ? walk.at(number + lane % lanes) : Segment{0, 0};
+    const Segment segment =
+        open && number + lane % lanes < walk.segments() ? walk.at(number + lane % lanes) : Segment{0, 0};
     const Group group = join(segment, static_cast<std::uint32_t>(stage.slot));
     const std::uint32_t end = min(group.size(), limit - visited);
     for (std::uint32_t k = lane; k < end && !stopped;) {

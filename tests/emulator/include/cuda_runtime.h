@@ -102,6 +102,9 @@ inline void __syncthreads() {
 inline bool __syncthreads_or(bool value) {
   return crowd::emulator::block_barrier(value);
 }
+inline int __syncthreads_count(bool value) {
+  return static_cast<int>(crowd::emulator::block_barrier(value));
+}
 inline bool __syncthreads_and(bool value) {
   return !crowd::emulator::block_barrier(!value);
 }

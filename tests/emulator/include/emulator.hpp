@@ -104,8 +104,8 @@ std::array<T, 32> exchange(Step step, unsigned mask, T value) {
   return values;
 }
 
-/// Waits for all threads of the block; returns whether any of them brought `value`.
-bool block_barrier(bool value);
+/// Waits for all threads of the block; returns how many of them brought `value`.
+unsigned block_barrier(bool value);
 
 unsigned block_in_cluster();
 void cluster_arrive();
