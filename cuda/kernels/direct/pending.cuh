@@ -165,18 +165,19 @@ __device__ inline PublishedDecision judge(const Row& row, PublishedDecision supp
 
 /// Decides pending candidates, a thread each, every warp at its own pace: whatever a thread reads is true and stays
 /// true. Ends because the best-ranked undecided candidate has no undecided suppressor, or after so many looks that
-/// decide_in_order() takes less time. Returns whether the thread's candidate is undecided.
-__device__ inline bool decide_few(const View& view) {
+/// decide_in_order() takes less time (`limited`). Returns whether the thread's candidate is undecided.
+template <bool limited>
+__device__ bool decide_few(const View& view) {
   bool undecided = threadIdx.x < view.shared.pending;
   Row row = undecided ? view.memory.pending[threadIdx.x] : Row::absent();
   std::uint32_t vectors = vectors_of(row);
   const ListHead first = load_first(view, row, vectors);
   const bool any_unlisted = __any_sync(all_lanes, row.is_unlisted());
   PublishedDecision known = initial_decision(row);
-  unsigned searches = tuning::direct_searches;
+  unsigned searches = limited ? tuning::direct_searches : ~0u;
   unsigned looks = tuning::direct_looks;
 #pragma unroll 1
-  while (__any_sync(all_lanes, undecided) && looks--) {
+  while (__any_sync(all_lanes, undecided) && (!limited || looks--)) {
     PublishedDecision then = known;
     if (vectors)
       then = judge(row, look_at_list(view, row, first, vectors));
@@ -239,8 +240,9 @@ __device__ inline bool decide_many(const View& view) {
       undecided |= is_pending(row);
     }
     const int threads_undecided = __syncthreads_count(undecided);
-    const int threads_changed = __syncthreads_count(changed);
-    if (!threads_undecided || threads_changed * static_cast<int>(tuning::direct_changes) < threads_undecided)
+    if (!threads_undecided)
+      break;
+    if (round % 4 == 1 && __syncthreads_count(changed) * static_cast<int>(tuning::direct_changes) < threads_undecided)
       break;
   }
   return undecided;

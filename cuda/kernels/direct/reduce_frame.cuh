@@ -218,7 +218,8 @@ __device__ void write_survivors(const View& view, const Mine<items>& mine, const
 }
 
 /// Reduces a frame, `items` rows a thread. Shared memory has been cleared. `first`: the thread's first row.
-template <bool greedy, unsigned items>
+/// `small`: the frame has no more candidates than threads, and so few that looks need no limit.
+template <bool greedy, unsigned items, bool small = false>
 __device__ void reduce_frame(const View& view, const Row* first) {
   const auto mine = load_rows<items>(first, view.a.frames.capacity);
   const RejectedCounts rejected = *view.found.rejected;
@@ -234,13 +235,14 @@ __device__ void reduce_frame(const View& view, const Row* first) {
   __syncthreads();
   if (greedy) {
     list_pending(view, mine);
-    const bool undecided = unlikely(view.shared.pending > blockDim.x) ? decide_many(view) : decide_few(view);
-    if (unlikely(undecided))
+    if (small)
+      decide_few<false>(view);
+    else if (unlikely(view.shared.pending > blockDim.x ? decide_many(view) : decide_few<true>(view)))
       store_relaxed_shared(&view.shared.undecided, 1);
     __syncthreads();
   }
   // Loaded along with the words that count_kept() reads: what is rarely needed costs no wait.
-  const bool open = greedy && materialize(view.shared.undecided);
+  const bool open = greedy && !small && materialize(view.shared.undecided);
   Kept<items> kept = count_kept<items>(view);
   if (unlikely(open)) {
     decide_in_order(view);

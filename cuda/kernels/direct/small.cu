@@ -70,8 +70,9 @@ __global__ void __launch_bounds__(threads_max, 1) small(const __grid_constant__ 
   __syncwarp();
   cluster.sync();
   if (part == 0)
-    reduce_frame<greedy, 1>({a, shared.reduce, own, frame, n, job.input, {shared.rows, shared.lists, &shared.rejected}},
-                            shared.rows + Mine<1>::rank(0));
+    reduce_frame<greedy, 1, true>(
+        {a, shared.reduce, own, frame, n, job.input, {shared.rows, shared.lists, &shared.rejected}},
+        shared.rows + Mine<1>::rank(0));
 #endif
 }
 

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How a block of resolve() decides candidates that looks leave undecided: it waits for the blocks before it, compares
+// candidates whose lists are incomplete with the survivors of these, and does greedy among its own. That bounds what
+// any input can cost.
+#pragma once
+
+#include "kernels/chain.cuh"
+#include "kernels/staged/pending.cuh"
+
+namespace crowd::CROWD_STAGED {
+
+struct ResolveShared {
+  std::uint32_t block;   ///< number, in rank order
+  std::uint32_t waits;   ///< 1 if this block waits for blocks before it
+  std::uint32_t before;  ///< survivors in the blocks before
+  // For a block that waits: blocks before this one that have listed their survivors, and how many these are.
+  std::uint32_t done;
+  std::uint32_t survivors;
+  std::uint32_t in_warp[warps];
+  // Candidates of this block: all, by thread, or those that try_survivors() is for.
+  float4 box[threads];
+  std::uint64_t key[threads];
+  std::int32_t label[threads];
+  std::uint32_t hits[warps];  ///< of try_survivors(): a bit for each of these
+  /// Of a thread's candidate: bits of threads before, a word for each warp up to its own.
+  std::uint32_t suppressors[warps * (warps + 1) / 2][warp_size];
+  std::uint32_t open[warps], kept[warps];  ///< bits of threads
+
+  /// In the block's own warp `mine`, of warp `other`.
+  __device__ std::uint32_t& suppressors_of(unsigned mine, unsigned other) {
+    return suppressors[mine * (mine + 1) / 2 + other][threadIdx.x % warp_size];
+  }
+  __device__ void put(std::uint32_t at, const Subject& subject) {
+    box[at] = subject.box;
+    key[at] = subject.key;
+    label[at] = subject.label;
+  }
+  __device__ Subject get(std::uint32_t at, float offset) const {
+    return {box[at], area(as_box(box[at]), offset), label[at], key[at]};
+  }
+};
+
+/// Updates shared.done and shared.survivors. For the first warp; after a barrier the block may read `ranked` so far.
+__device__ inline void see_blocks_before(const Stage& stage, ResolveShared& shared) {
+  const unsigned lane = threadIdx.x % warp_size;
+  unsigned listing = all_lanes;
+  std::uint32_t done = shared.done;
+  std::uint32_t survivors = shared.survivors;
+  while (listing == all_lanes) {
+    const std::uint32_t word = done + lane < shared.block ? load_relaxed(&stage.look_back()[done + lane]) : 0;
+    listing = __ballot_sync(all_lanes, (word & listed) == listed);
+    const int first_not = __ffs(static_cast<int>(~listing)) - 1;
+    const int more = first_not < 0 ? static_cast<int>(warp_size) : first_not;
+    if (more)
+      survivors = __shfl_sync(all_lanes, word >> look_back_bits, more - 1);
+    done += static_cast<std::uint32_t>(more);
+  }
+  acquire_loaded();
+  __syncwarp();
+  if (lane == 0) {
+    shared.done = done;
+    shared.survivors = survivors;
+  }
+}
+
+/// Threads before this one that are `on`, and in `total` all of the block. For a whole block.
+__device__ inline std::uint32_t count_before(ResolveShared& shared, bool on, std::uint32_t& total) {
+  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned mask = __ballot_sync(all_lanes, on);
+  __syncthreads();
+  if (lane == 0)
+    shared.in_warp[threadIdx.x / warp_size] = static_cast<std::uint32_t>(__popc(mask));
+  __syncthreads();
+  const std::uint32_t in_warp = lane < warps ? shared.in_warp[lane] : 0;
+  total = warp_sum(in_warp);
+  return warp_sum(lane < threadIdx.x / warp_size ? in_warp : 0) +
+         static_cast<std::uint32_t>(__popc(mask & ((1u << lane) - 1)));
+}
+
+/// Compares candidates whose lists are incomplete with survivors `first` to `end` - 1. For a whole block.
+__device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pending& pending, ResolveShared& shared,
+                                     std::uint32_t first, std::uint32_t end) {
+  for (std::uint32_t base = first; base < end; base += threads) {
+    const bool waits = pending.is_undecided() && pending.more;
+    std::uint32_t total;
+    const std::uint32_t at = count_before(shared, waits, total);
+    if (!total)
+      return;
+    if (waits)
+      shared.put(at, mine);
+    if (threadIdx.x < warps)
+      shared.hits[threadIdx.x] = 0;
+    // A thread has one survivor, as many threads as there are left the same ones, and each of them its share of the
+    // candidates.
+    const std::uint32_t columns = min(1u << (32 - __clz(static_cast<int>(end - base - 1))), threads);
+    const std::uint32_t survivor = base + (threadIdx.x & (columns - 1));
+    const std::uint32_t place =
+        survivor < end ? load_relaxed(stage.a.arrays.ranked + stage.slot + survivor) : pending.place;
+    const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
+    const float4 box = stage.a.arrays.box[stage.slot + place];
+    __syncthreads();
+    for (std::uint32_t its = threadIdx.x / columns; survivor < end && its < total; its += threads / columns) {
+      const Subject subject = shared.get(its, stage.a.rule.overlap.offset);
+      if (stage.may_suppress(key, box, subject) && stage.suppresses(key, box, subject))
+        atomicOr(&shared.hits[its / warp_size], 1u << its % warp_size);
+    }
+    __syncthreads();
+    if (waits && shared.hits[at / warp_size] >> at % warp_size & 1) {
+      pending.decision = Decision::suppressed();
+      stage.decide(pending.place, pending.decision);
+    }
+  }
+}
+
+/// Finds which candidates of the block suppress each undecided one, before that is asked for. For a whole block.
+__device__ inline void find_in_block(const Stage& stage, const Subject& mine, const Pending& pending,
+                                     ResolveShared& shared) {
+  shared.put(threadIdx.x, mine);
+  const bool matters = !pending.decision.is_suppressed();
+  const unsigned mask = __ballot_sync(all_lanes, matters);
+  if (threadIdx.x % warp_size == 0)
+    shared.open[threadIdx.x / warp_size] = mask;
+  __syncthreads();
+  for (unsigned warp = 0; warp <= threadIdx.x / warp_size; ++warp) {
+    std::uint32_t suppressors = 0;
+    if (pending.is_undecided())
+      for (unsigned todo = shared.open[warp]; todo; todo &= todo - 1) {
+        const unsigned lane = static_cast<unsigned>(__ffs(static_cast<int>(todo))) - 1;
+        const unsigned other = warp * warp_size + lane;
+        if (other < threadIdx.x && stage.may_suppress(shared.key[other], shared.box[other], mine) &&
+            stage.suppresses(shared.key[other], shared.box[other], mine))
+          suppressors |= 1u << lane;
+      }
+    shared.suppressors_of(threadIdx.x / warp_size, warp) = suppressors;
+  }
+  __syncthreads();
+}
+
+/// Greedy among the undecided candidates of the block, once all blocks before are decided and their survivors tried.
+/// For a whole block, after find_in_block().
+__device__ inline void settle_block(const Stage& stage, Pending& pending, ResolveShared& shared) {
+  const unsigned lane = threadIdx.x % warp_size;
+  const unsigned open = __ballot_sync(all_lanes, pending.is_undecided());
+  const unsigned survivors = __ballot_sync(all_lanes, pending.decision.is_kept());
+  if (lane == 0) {
+    shared.open[threadIdx.x / warp_size] = open;
+    shared.kept[threadIdx.x / warp_size] = survivors;
+  }
+  __syncthreads();
+  if (threadIdx.x < warp_size) {
+    std::uint32_t kept[warps];
+#pragma unroll
+    for (unsigned warp = 0; warp < warps; ++warp) {
+      kept[warp] = shared.kept[warp];
+      std::uint32_t suppressors = 0;
+      bool falls = false;
+#pragma unroll
+      for (unsigned before = 0; before <= warp; ++before) {
+        suppressors = shared.suppressors_of(warp, before);
+        falls |= (suppressors & kept[before]) != 0;
+      }
+      const bool is_open = shared.open[warp] >> lane & 1;
+      kept[warp] |= keep_lanes(__ballot_sync(all_lanes, is_open && !falls), suppressors);
+    }
+    __syncwarp();
+#pragma unroll
+    for (unsigned warp = 0; warp < warps; ++warp)
+      if (lane == warp)
+        shared.kept[warp] = kept[warp];
+  }
+  __syncthreads();
+  if (!pending.is_undecided())
+    return;
+  const bool survives = shared.kept[threadIdx.x / warp_size] >> lane & 1;
+  pending.decision = survives ? Decision::kept() : Decision::suppressed();
+  stage.decide(pending.place, pending.decision);
+}
+
+/// Until all candidates of the block are decided, at the latest by the blocks before it being done. For a whole block.
+__device__ inline void wait_for_blocks(const Stage& stage, Pending& pending, ResolveShared& shared) {
+  const Subject mine = stage.subject(pending.place);
+  bool prepared = false;
+  for (std::uint32_t tried = 0;;) {
+    if (threadIdx.x < warp_size)
+      see_blocks_before(stage, shared);
+    __syncthreads();
+    const std::uint32_t to_come = shared.block - shared.done;
+    const std::uint32_t survivors = shared.survivors;
+    if (pending.is_undecided())
+      look(stage, pending);
+    try_survivors(stage, mine, pending, shared, tried, survivors);
+    tried = survivors;
+    if (!__syncthreads_or(pending.is_undecided()))
+      return;
+    if (!prepared && to_come <= tuning::staged_sleep_blocks)
+      find_in_block(stage, mine, pending, shared);
+    prepared |= to_come <= tuning::staged_sleep_blocks;
+    if (!to_come)
+      return settle_block(stage, pending, shared);
+    // The fewer look, the sooner the first of them is done.
+    if (to_come > 1)
+      sleep_about(min(to_come, tuning::staged_sleep_blocks) * tuning::staged_sleep);
+  }
+}
+
+}  // namespace crowd::CROWD_STAGED
