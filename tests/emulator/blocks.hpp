@@ -39,7 +39,7 @@ struct Block {
   unsigned running = 0;
   unsigned arrived = 0;
   std::uint64_t done = 0;  ///< barriers
-  unsigned on = 0;  ///< threads that came with true
+  unsigned on = 0;         ///< threads that came with true
   unsigned result = 0;
 };
 
