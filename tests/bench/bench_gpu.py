@@ -23,7 +23,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "gpu")]
-from gpu.machine import clocks, skip  # noqa: E402
+from gpu.machine import clocks, modules_for_gpu  # noqa: E402
 
 
 def arguments():
@@ -58,14 +58,7 @@ def show(record):
 
 def main():
     options = arguments()
-    try:
-        import torch
-        import torchvision
-        import crowd_nms
-    except ImportError as missing:
-        skip(missing)
-    if not torch.cuda.is_available():
-        skip("no CUDA device")
+    torch, torchvision, crowd_nms = modules_for_gpu("torch", "torchvision", "crowd_nms")
     from gpu import contenders, experiments, report, timing, workloads
 
     library = crowd_nms.Library(os.path.realpath(options.library))

@@ -18,7 +18,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "gpu")]
-from gpu.machine import clocks, skip  # noqa: E402
+from gpu.machine import clocks, modules_for_gpu  # noqa: E402
 from gpu.workloads import (batch, clustered, equal_boxes, equal_scores, far_scores, ladder, one_spot, pile,  # noqa: E402
                            shuffled, with_giant)
 
@@ -109,14 +109,7 @@ def measure(torch, nms, crowd_nms, library, candidates):
 
 def main():
     options = arguments()
-    try:
-        import torch
-        import torchvision
-        import crowd_nms
-    except ImportError as missing:
-        skip(missing)
-    if not torch.cuda.is_available():
-        skip("no CUDA device")
+    torch, torchvision, crowd_nms = modules_for_gpu("torch", "torchvision", "crowd_nms")
     library = crowd_nms.Library(options.library)
     wrong = 0
     print(f"{torch.cuda.get_device_name()}, {clocks()}")

@@ -23,7 +23,7 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "gpu")]
 from gpu import workloads  # noqa: E402
-from gpu.machine import clocks, skip  # noqa: E402
+from gpu.machine import clocks, modules_for_gpu  # noqa: E402
 
 METHODS = {"soft-linear": 3, "soft-gaussian": 4, "matrix-linear": 5, "matrix-gaussian": 6}
 FUSIONS = {"nmw": 7, "wbf": 8}
@@ -154,13 +154,7 @@ def environment(torch, options):
 
 def main():
     options = arguments()
-    try:
-        import torch
-        import crowd_nms
-    except ImportError as missing:
-        skip(missing)
-    if not torch.cuda.is_available():
-        skip("no CUDA device")
+    torch, crowd_nms = modules_for_gpu("torch", "crowd_nms")
     library = crowd_nms.Library(os.path.realpath(options.library))
     page = environment(torch, options) + [
         "Microseconds a call, back to back in a graph; each answer is the CPU backend's, to the bit.", "",
