@@ -26,10 +26,13 @@ constexpr unsigned direct_list_room = 28;
 /// decided in rank order. Aliases decide a chain of 4096 within 12 rounds.
 constexpr unsigned direct_looks = 64;
 constexpr unsigned direct_rounds = 13;
-/// That is so, too, after a round in which fewer than one in so many threads have learned anything.
+/// That is so, too, if every fourth round finds that fewer than one in so many threads with undecided candidates have
+/// learned anything.
 constexpr unsigned direct_changes = 16;
 /// Searches of a warp for rows without a list before that.
 constexpr unsigned direct_searches = 2;
+/// A warp whose turn is to come looks again after so many nanoseconds for each that is before it.
+constexpr unsigned direct_sleep = 64;
 
 /// Staged path (staged.cu): max candidates of a frame. Packed words have room for this many, see their static_asserts.
 constexpr unsigned staged_capacity = 1u << 20;
@@ -40,8 +43,8 @@ constexpr unsigned staged_block = 256;
 constexpr unsigned staged_narrow = 2;
 /// Places of a window that a lane loads before it tests the first: at 65536 uniform 62 us with 2, 66 with 4.
 constexpr unsigned staged_step = 2;
-/// A warp looks through a candidate's window if as many warps run at once, with so many threads a multiprocessor: a
-/// lane's loads follow one another.
+/// A warp looks through a candidate's window, in place of four lanes, if that takes no more threads a multiprocessor
+/// than this: a lane's loads follow one another. How many threads run at once depends on registers and on the GPU.
 constexpr unsigned staged_resident_threads = 2048;
 /// Largest number of places of a window that a candidate's lanes look at. resolve() looks at the rest if it has
 /// to. With 512 a crowd of 65536 in 147 spots takes 162 us in place of 104 (map-reduce), 65536 in one spot 109 in place

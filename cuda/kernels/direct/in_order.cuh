@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Decides in rank order what looks (pending.cuh) have left undecided for too long. A warp takes 32 consecutive ranks
-// and decides them at once when all better ranks are decided, which a word of the block says: the token. So each list
-// is read once, and 128 steps decide any frame. A row without a list is compared with each survivor once, most of them
-// while its warp waits for the token.
+// and decides them at once when all better ranks are decided, which a word of the block says: the token. So a step
+// reads each list once, and 128 steps decide any frame. A row without a list is compared with each survivor once, most
+// of them while its warp waits for the token.
 #pragma once
 
 #include <cmath>
@@ -70,10 +70,14 @@ __device__ inline float4 hull_of_lanes(const float4& box, bool open) {
           -min_of_lanes(open ? -box.z : INFINITY), -min_of_lanes(open ? -box.w : INFINITY)};
 }
 
+/// Whether two boxes meet along an axis.
+__device__ inline bool meet_along(float from, float to, float other_from, float other_to, float offset) {
+  return fminf(to, other_to) - fmaxf(from, other_from) + offset > 0;
+}
+
 /// False if `box` intersects none of the boxes within `hull`: rounding is monotone.
 __device__ inline bool may_meet(const float4& box, const float4& hull, float offset) {
-  return fminf(box.z, hull.z) - fmaxf(box.x, hull.x) + offset > 0 &&
-         fminf(box.w, hull.w) - fmaxf(box.y, hull.y) + offset > 0;
+  return meet_along(box.x, box.z, hull.x, hull.z, offset) && meet_along(box.y, box.w, hull.y, hull.w, offset);
 }
 
 /// False if no box that is as wide and high, or more, overlaps `box`: PairRule::reach bounds the ratio of extents.
@@ -105,8 +109,7 @@ __device__ inline bool try_new_survivors(const View& view, const Candidate& mine
       const int lane = __ffs(static_cast<int>(todo)) - 1;
       const float left = __shfl_sync(all_lanes, survivor.box.x, lane);
       const float right = __shfl_sync(all_lanes, survivor.box.z, lane);
-      const bool meets =
-          rule.disjoint_too || fminf(right, mine.box.z) - fmaxf(left, mine.box.x) + rule.overlap.offset > 0;
+      const bool meets = rule.disjoint_too || meet_along(left, right, mine.box.x, mine.box.z, rule.overlap.offset);
       if (!__any_sync(all_lanes, open && meets))
         continue;
       const float4 box = {left, __shfl_sync(all_lanes, survivor.box.y, lane), right,
@@ -150,7 +153,7 @@ __device__ inline std::uint32_t wait_for_token(const View& view, std::uint32_t g
       return tried;
     // Warps whose turn is far off leave the multiprocessor to the others.
     if (const std::uint32_t before = group - token.groups(); before > 1)
-      sleep_about(64 * before);
+      sleep_about(before * tuning::direct_sleep);
   }
 }
 

@@ -99,7 +99,7 @@ struct Memory {
   std::uint32_t* decisions;  ///< by index: PublishedDecision::word(); the sentinels included
   Row* pending;              ///< pending rows, as they see their suppressors
   std::uint16_t* ranks;      ///< ranks of these
-  std::uint32_t* members;    ///< by index; overlays `pending`, which is not needed any more
+  std::uint32_t* members;    ///< by index; overlays `pending`, which is not needed any more. Before: see Token
 };
 
 /// A word for each index and for the sentinels; an even number, to align what follows.
