@@ -165,17 +165,21 @@ __device__ inline std::uint32_t warp_max(std::uint32_t value) {
   return ~warp_min(~value);
 }
 
+__device__ inline std::uint64_t warp_max(std::uint64_t value) {
+  const auto upper = static_cast<std::uint32_t>(value >> 32);
+  const std::uint32_t largest = warp_max(upper);
+  const std::uint32_t lower = warp_max(upper == largest ? static_cast<std::uint32_t>(value) : 0);
+  return static_cast<std::uint64_t>(largest) << 32 | lower;
+}
+
 /// The largest value, and a lane that has it. For a whole warp.
 struct LaneMax {
   std::uint64_t value;
   int lane;
 };
 __device__ inline LaneMax warp_max_of(std::uint64_t value) {
-  const auto upper = static_cast<std::uint32_t>(value >> 32);
-  const std::uint32_t largest = warp_max(upper);
-  const std::uint32_t lower = warp_max(upper == largest ? static_cast<std::uint32_t>(value) : 0);
-  const std::uint64_t both = static_cast<std::uint64_t>(largest) << 32 | lower;
-  return {both, __ffs(static_cast<int>(__ballot_sync(all_lanes, value == both))) - 1};
+  const std::uint64_t largest = warp_max(value);
+  return {largest, __ffs(static_cast<int>(__ballot_sync(all_lanes, value == largest))) - 1};
 }
 
 /// Inclusive prefix sum over the lanes of a warp.

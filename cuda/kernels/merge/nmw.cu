@@ -63,7 +63,7 @@ __device__ std::uint32_t find_closest_to(const NmwArguments& a, std::uint32_t fr
     if (before && suppresses_at(a, input, at, input + i, its, box))
       closest = max(closest, closeness(a.pairs.ratio(as_box(its), as_box(box)), rank));
   }
-  return ~static_cast<std::uint32_t>(warp_max_of(closest).value);
+  return ~static_cast<std::uint32_t>(warp_max(closest));
 }
 
 /// A warp takes a candidate that is suppressed.

@@ -78,13 +78,6 @@ __device__ inline void look(const Stage& stage, Pending& pending) {
     stage.decide(pending.place, pending.decision);
 }
 
-__device__ inline std::uint64_t warp_max(std::uint64_t value) {
-  const auto high = static_cast<std::uint32_t>(value >> 32);
-  const std::uint32_t top = crowd::warp_max(high);
-  const std::uint32_t low = crowd::warp_max(high == top ? static_cast<std::uint32_t>(value) : 0);
-  return static_cast<std::uint64_t>(top) << 32 | low;
-}
-
 /// Lists the suppressors of the candidate of `lane` anew, leaving out those that are suppressed by now. For a whole
 /// warp.
 __device__ inline void refill(const Stage& stage, Pending& pending, int lane) {

@@ -16,7 +16,7 @@ __device__ std::uint32_t window_size(const Walk& walk) {
   std::uint32_t size = 0;
   for (std::uint32_t s = threadIdx.x % lanes; s < walk.segments(); s += lanes)
     size += walk.at(s).count;
-  return sum_of_lanes(size);
+  return group_sum<lanes>(size);
 }
 
 /// For a whole warp; the same on the lanes of a candidate.

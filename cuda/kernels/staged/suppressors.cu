@@ -66,7 +66,7 @@ __device__ void list_by_rank(const Stage& stage, std::uint32_t block) {
 
 template <unsigned shared_by>
 __device__ SuppressorList list_of(Finds& finds, bool cut, std::uint32_t& listed) {
-  const std::uint32_t total = sum_of_lanes<shared_by>(finds.count);
+  const std::uint32_t total = group_sum<shared_by>(finds.count);
   SuppressorList list;
   listed = 0;
 #pragma unroll
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
   bool suppressed = false;
   const bool cut = visit_suppressors<true, shared_by>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
                                                       [&](std::uint32_t, std::uint64_t) { return suppressed = true; });
-  suppressed = sum_of_lanes<shared_by>(suppressed);
+  suppressed = group_sum<shared_by>(suppressed);
   // The whole warp looks through windows that are cut off at staged_visits.
   for (unsigned todo = __ballot_sync(all_lanes, cut && !suppressed && assigned.writes); todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;

@@ -194,9 +194,10 @@ __device__ inline void wait_for_blocks(const Stage& stage, Pending& pending, Res
     tried = survivors;
     if (!__syncthreads_or(pending.is_undecided()))
       return;
-    if (!prepared && to_come <= tuning::staged_sleep_blocks)
+    if (!prepared && to_come <= tuning::staged_sleep_blocks) {
       find_in_block(stage, mine, pending, shared);
-    prepared |= to_come <= tuning::staged_sleep_blocks;
+      prepared = true;
+    }
     if (!to_come)
       return settle_block(stage, pending, shared);
     // The fewer look, the sooner the first of them is done.

@@ -57,15 +57,6 @@ class Walk {
   bool split_;
 };
 
-/// Sum over the lanes of a candidate. For a whole warp.
-template <unsigned shared_by = lanes>
-__device__ std::uint32_t sum_of_lanes(std::uint32_t value) {
-#pragma unroll
-  for (unsigned step = shared_by / 2; step; step /= 2)
-    value += __shfl_xor_sync(all_lanes, value, step);
-  return value;
-}
-
 /// Segments of a candidate, end to end: place k of the group is at(k) in the arrays.
 struct Group {
   std::uint32_t end[lanes];
