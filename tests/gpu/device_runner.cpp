@@ -19,6 +19,11 @@ cuda::Stream make_stream() {
   return stream;
 }
 
+void expect_done(cudaError_t enqueued, const char* what) {
+  expect_cuda(enqueued, what);
+  expect_cuda(cudaStreamSynchronize(cudaStreamPerThread), what);
+}
+
 template <typename T>
 T* pointer_or_null(const DeviceBytes& memory, bool wanted) {
   return wanted ? memory.as<T>() : nullptr;
@@ -35,19 +40,21 @@ DeviceBytes::DeviceBytes(std::size_t bytes) : size_(bytes) {
   expect_cuda(cuda::allocate(memory_, bytes), "allocating device memory");
 }
 
+// On the thread's own stream, and without waiting for the device: both are refused while another thread captures.
 void DeviceBytes::upload(const void* host, std::size_t bytes) {
   if (bytes)
-    expect_cuda(cudaMemcpy(memory_.get(), host, bytes, cudaMemcpyHostToDevice), "uploading");
+    expect_done(cudaMemcpyAsync(memory_.get(), host, bytes, cudaMemcpyHostToDevice, cudaStreamPerThread), "uploading");
 }
 
 void DeviceBytes::download(void* host, std::size_t bytes) const {
   if (bytes)
-    expect_cuda(cudaMemcpy(host, memory_.get(), bytes, cudaMemcpyDeviceToHost), "downloading");
+    expect_done(cudaMemcpyAsync(host, memory_.get(), bytes, cudaMemcpyDeviceToHost, cudaStreamPerThread),
+                "downloading");
 }
 
 void DeviceBytes::fill(int value, std::size_t offset, std::size_t bytes) {
   if (bytes)
-    expect_cuda(cudaMemset(as<std::byte>() + offset, value, bytes), "filling device memory");
+    expect_done(cudaMemsetAsync(as<std::byte>() + offset, value, bytes, cudaStreamPerThread), "filling device memory");
 }
 
 DeviceCall::DeviceCall(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted)
@@ -137,7 +144,7 @@ Result DeviceCall::results() const {
 }
 
 CapturedCall::CapturedCall(DeviceCall& call) : call_(call), stream_(make_stream()) {
-  expect_cuda(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeGlobal), "beginning capture");
+  expect_cuda(cudaStreamBeginCapture(stream_.get(), cudaStreamCaptureModeThreadLocal), "beginning capture");
   status_ = call.enqueue(stream_.get());
   cudaGraph_t graph = nullptr;
   expect_cuda(cudaStreamEndCapture(stream_.get(), &graph), "ending capture");
@@ -150,7 +157,6 @@ CapturedCall::CapturedCall(DeviceCall& call) : call_(call), stream_(make_stream(
 
 void CapturedCall::replay() {
   call_.poison();
-  expect_cuda(cudaDeviceSynchronize(), "poisoning");
   expect_cuda(cudaGraphLaunch(exec_.get(), stream_.get()), "replaying");
   expect_cuda(cudaStreamSynchronize(stream_.get()), "running");
 }
@@ -158,7 +164,6 @@ void CapturedCall::replay() {
 Result run_cuda(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
   const cuda::Stream stream = make_stream();
   DeviceCall call(params, batch, wanted);
-  expect_cuda(cudaDeviceSynchronize(), "poisoning");
   const CrowdNmsStatus status = call.enqueue(stream.get());
   expect_cuda(cudaStreamSynchronize(stream.get()), "running");
   Result result = call.results();

@@ -6,13 +6,14 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "cases.hpp"
 #include "device_runner.hpp"
 #include "environment.hpp"
+#include "every_core.hpp"
 #include "exact_ratios.hpp"
 #include "gathering.hpp"
 #include "rule_cases.hpp"
@@ -20,12 +21,7 @@
 namespace crowd::test {
 namespace {
 
-struct Mode {
-  const char* name;
-  Result (*run)(const CrowdNmsParams&, const Batch&, const Wanted&);
-};
-
-constexpr Mode modes[] = {{"plain", run_cuda}, {"captured", run_captured}, {"session", run_cuda_session}};
+const Mode modes[] = {{"plain", run_cuda}, {"captured", run_captured}, {"session", run_cuda_session}};
 
 /// What CUDA refuses: more than 1024 threads a block.
 bool fits_hardware(const Case& it) {
@@ -34,40 +30,48 @@ bool fits_hardware(const Case& it) {
   return crowd_nms_cuda_workspace_bytes(&it.params, it.batch.frames, it.batch.capacity) > 0;
 }
 
-class CudaAgainstOracle : public testing::TestWithParam<std::tuple<CrowdNmsMethod, Mode>> {
+class CudaAgainstOracle : public testing::TestWithParam<CrowdNmsMethod> {
  protected:
   CrowdNmsMethod method() const {
-    return std::get<0>(GetParam());
-  }
-  Runner runner() const {
-    return std::get<1>(GetParam()).run;
+    return GetParam();
   }
 
-  void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
-    std::size_t ran = 0;
-    for_each_case(sizes, method(), per_size, [&](const Case& it) {
-      if (!fits_hardware(it))
-        return;
-      expect_as_oracle(runner(), it);
-      ++ran;
-    });
-    EXPECT_GT(ran, 0u);
-    RecordProperty("cases", static_cast<int>(ran));
+  /// In every mode, on a core of its own.
+  void agrees(const Case& it) {
+    if (!fits_hardware(it))
+      return;
+    ++cases_;
+    on_every_core_([it] { expect_as_oracle(modes, it); });
   }
+
+  /// For for_each_case() and its like.
+  std::function<void(const Case&)> agrees() {
+    return [this](const Case& it) { agrees(it); };
+  }
+
+  void TearDown() override {
+    on_every_core_.finish();
+    EXPECT_TRUE(cases_ || IsSkipped());
+    RecordProperty("cases", static_cast<int>(cases_));
+  }
+
+ private:
+  EveryCore on_every_core_;
+  std::size_t cases_ = 0;
 };
 
 TEST_P(CudaAgainstOracle, agrees_on_small_frames) {
-  run(small_sizes, quick() ? 1 : 4);
+  for_each_case(small_sizes, method(), quick() ? 1 : 4, agrees());
 }
 
 TEST_P(CudaAgainstOracle, agrees_on_medium_frames) {
-  run(medium_sizes, quick() ? 1 : 4);
+  for_each_case(medium_sizes, method(), quick() ? 1 : 4, agrees());
 }
 
 TEST_P(CudaAgainstOracle, agrees_on_large_frames) {
   if (quick())
     GTEST_SKIP() << "CROWD_GPU_TEST=quick";
-  run(large_sizes, 1);
+  for_each_case(large_sizes, method(), 1, agrees());
 }
 
 TEST_P(CudaAgainstOracle, agrees_on_huge_frames) {
@@ -76,51 +80,47 @@ TEST_P(CudaAgainstOracle, agrees_on_huge_frames) {
   if (reads(method(), CROWD_NMS_READS_D_MAX))
     GTEST_SKIP() << "the oracle's matrix stops at D_max 8192";
   constexpr std::uint32_t sizes[] = {huge_size};
-  run(sizes, 1);
+  for_each_case(sizes, method(), 1, agrees());
+}
+
+TEST_P(CudaAgainstOracle, agrees_on_hard_frames) {
+  if (quick())
+    GTEST_SKIP() << "CROWD_GPU_TEST=quick";
+  for_each_hard_case(method(), agrees());
 }
 
 TEST_P(CudaAgainstOracle, agrees_at_exact_ratios) {
-  for_each_exact_ratio(method(), [&](const Case& it) { expect_as_oracle(runner(), it); });
+  for_each_exact_ratio(method(), agrees());
   if (!quick())
-    for_each_near_ratio(method(), [&](const Case& it) { expect_as_oracle(runner(), it); });
+    for_each_near_ratio(method(), agrees());
 }
 
 TEST_P(CudaAgainstOracle, agrees_on_ragged_batches) {
-  for_each_batch(method(), [&](const Case& it) {
-    if (fits_hardware(it))
-      expect_as_oracle(runner(), it);
-  });
-  expect_as_oracle(runner(), sorted_crowds(method()));
+  for_each_batch(method(), agrees());
+  agrees(sorted_crowds(method()));
 }
 
 TEST_P(CudaAgainstOracle, agrees_with_rules) {
   if (!reads(method(), CROWD_NMS_READS_RULE))
     GTEST_SKIP() << "the method reads no rules";
-  const auto agrees = [&](const Case& it) {
-    if (fits_hardware(it))
-      expect_as_oracle(runner(), it);
-  };
-  for_each_ruled_case(small_sizes, method(), quick() ? 1 : 5, agrees);
-  for_each_ruled_case(medium_sizes, method(), quick() ? 1 : 3, agrees);
+  for_each_ruled_case(small_sizes, method(), quick() ? 1 : 5, agrees());
+  for_each_ruled_case(medium_sizes, method(), quick() ? 1 : 3, agrees());
   if (!quick())
-    for_each_ruled_case(large_sizes, method(), 1, agrees);
-  for_each_ruled_batch(method(), agrees);
+    for_each_ruled_case(large_sizes, method(), 1, agrees());
+  for_each_ruled_batch(method(), agrees());
 }
 
 TEST_P(CudaAgainstOracle, agrees_when_merging) {
-  const auto agrees = [&](const Case& it) {
-    if (fits_hardware(it))
-      expect_as_oracle(runner(), merging(it));
-  };
-  for_each_case(small_sizes, method(), quick() ? 1 : 4, agrees);
-  for_each_case(medium_sizes, method(), quick() ? 1 : 4, agrees);
+  const auto agrees_merged = [&](const Case& it) { agrees(merging(it)); };
+  for_each_case(small_sizes, method(), quick() ? 1 : 4, agrees_merged);
+  for_each_case(medium_sizes, method(), quick() ? 1 : 4, agrees_merged);
   if (!quick())
-    for_each_case(large_sizes, method(), 1, agrees);
-  for_each_batch(method(), agrees);
+    for_each_case(large_sizes, method(), 1, agrees_merged);
+  for_each_batch(method(), agrees_merged);
   if (!reads(method(), CROWD_NMS_READS_RULE))
     return;
-  for_each_ruled_case(medium_sizes, method(), quick() ? 1 : 3, agrees);
-  for_each_ruled_batch(method(), agrees);
+  for_each_ruled_case(medium_sizes, method(), quick() ? 1 : 3, agrees_merged);
+  for_each_ruled_batch(method(), agrees_merged);
 }
 
 // Survivors of few members, of as many as a warp sorts and of more, below and above the direct path's capacity.
@@ -135,15 +135,14 @@ TEST_P(CudaAgainstOracle, agrees_on_every_way_of_merging) {
         it.params.merge = merge;
         it.params.cluster_score = static_cast<CrowdNmsClusterScore>(merge % (CROWD_NMS_CLUSTER_SCORE_SUM + 1));
         it.params.min_members = merge % 2 * 3;
-        expect_as_oracle(runner(), it);
+        agrees(it);
       }
     }
   }
 }
 
 TEST(CudaWbf, agrees_where_fused_boxes_meet_other_components) {
-  for (const Mode& mode : modes)
-    for_each_case_of_corners([&](const Case& it) { expect_as_oracle(mode.run, it); });
+  for_each_case_of_corners([](const Case& it) { expect_as_oracle(modes, it); });
 }
 
 template <typename T>
@@ -206,11 +205,8 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Method, CudaAgainstOracle,
-                         testing::Combine(testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CUDA)),
-                                          testing::ValuesIn(modes)),
-                         [](const auto& info) {
-                           return test_name(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name;
-                         });
+                         testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CUDA)),
+                         [](const auto& info) { return test_name(info.param); });
 
 Wanted everything(const Batch& batch) {
   return {batch.capacity, true, true};
@@ -245,11 +241,14 @@ TEST(Cuda, gives_one_answer_ten_thousand_times) {
 
 TEST(Cuda, agrees_with_the_cpu_backend_on_thousands_of_frames) {
   const std::uint64_t seeds = quick() ? 20 : 10000;
+  EveryCore on_every_core;
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-    const RandomFrame it = random_frame(seed);
-    ASSERT_TRUE(same(run_cpu(it.params, it.batch, everything(it.batch)),
-                     run_cuda(it.params, it.batch, everything(it.batch)), it.batch, everything(it.batch)))
-        << it.name;
+    on_every_core([seed] {
+      const RandomFrame it = random_frame(seed);
+      EXPECT_TRUE(same(run_cpu(it.params, it.batch, everything(it.batch)),
+                       run_cuda(it.params, it.batch, everything(it.batch)), it.batch, everything(it.batch)))
+          << it.name;
+    });
   }
 }
 

@@ -230,19 +230,25 @@ RandomFrame random_frame(std::uint64_t seed) {
   return it;
 }
 
-void expect_as_oracle(const Runner& runner, const Case& asked) {
+void expect_as_oracle(std::span<const Mode> modes, const Case& asked) {
   Case it = asked;
   // Where the method changes them there is more to see.
   const CrowdNmsMethodInfo& method = *crowd_nms_method_info(it.params.method);
   it.wanted.boxes |= method.changes_boxes != 0;
   it.wanted.scores |= method.changes_scores != 0;
   const Result expected = run_oracle(it.params, it.batch, it.wanted);
-  const Result actual = runner(it.params, it.batch, it.wanted);
-  EXPECT_TRUE(same(expected, actual, it.batch, it.wanted))
-      << it.name << "\n  " << it.params << "\n  frames=" << it.batch.frames << " capacity=" << it.batch.capacity
-      << " classes=" << it.batch.with_classes << " max-survivors=" << it.wanted.max_survivors
-      << " members=" << it.wanted.members << " representatives=" << it.wanted.representatives
-      << " boxes=" << it.wanted.boxes << " scores=" << it.wanted.scores;
+  for (const Mode& mode : modes)
+    EXPECT_TRUE(same(expected, mode.run(it.params, it.batch, it.wanted), it.batch, it.wanted))
+        << it.name << ' ' << mode.name << "\n  " << it.params << "\n  frames=" << it.batch.frames
+        << " capacity=" << it.batch.capacity << " classes=" << it.batch.with_classes
+        << " max-survivors=" << it.wanted.max_survivors << " members=" << it.wanted.members
+        << " representatives=" << it.wanted.representatives << " boxes=" << it.wanted.boxes
+        << " scores=" << it.wanted.scores;
+}
+
+void expect_as_oracle(const Runner& runner, const Case& it) {
+  const Mode only{"", runner};
+  expect_as_oracle(std::span(&only, 1), it);
 }
 
 }  // namespace crowd::test

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "oracle.hpp"
@@ -54,7 +55,14 @@ void for_each_case_of_corners(const std::function<void(const Case&)>& body);
 /// backends that merge.
 Case merging(Case it);
 
-/// Runs the case on `runner` and on the oracle; on a difference prints what it takes to repeat it.
+/// One way of calling a backend.
+struct Mode {
+  const char* name;
+  Runner run;
+};
+
+/// Runs the case in every mode, and on the oracle once; on a difference prints what it takes to repeat it.
+void expect_as_oracle(std::span<const Mode> modes, const Case& it);
 void expect_as_oracle(const Runner& runner, const Case& it);
 
 }  // namespace crowd::test
