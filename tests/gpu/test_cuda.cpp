@@ -79,8 +79,7 @@ TEST_P(CudaAgainstOracle, agrees_on_huge_frames) {
     GTEST_SKIP() << "CROWD_GPU_TEST=quick";
   if (reads(method(), CROWD_NMS_READS_D_MAX))
     GTEST_SKIP() << "the oracle's matrix stops at D_max 8192";
-  constexpr std::uint32_t sizes[] = {huge_size};
-  for_each_case(sizes, method(), 1, agrees());
+  for_each_huge_case(method(), agrees());
 }
 
 TEST_P(CudaAgainstOracle, agrees_on_hard_frames) {
