@@ -211,6 +211,77 @@ TEST(crowdnms_analytics_rebuild, of_many_objects_each_is_followed_by_its_own) {
   EXPECT_EQ(found.what_stays(kept), expected);
 }
 
+// A large relation meta, whose things relate as detectors rarely have it.
+TEST(crowdnms_analytics_rebuild, of_many_objects_the_odd_ones_keep_what_is_theirs) {
+  constexpr guint objects = 400;
+  const Ref<GstBuffer> buffer(gst_buffer_new());
+  GstAnalyticsRelationMeta* meta = add_relations(buffer.get(), 3 * objects);
+  std::vector<guint> ids, classifications;
+  guint before = 0;
+  for (guint i = 0; i < objects; i++) {
+    if (i == 40)
+      before = add_cls(meta, {{"before", 1.f}});
+    ids.push_back(add_od(meta, "a", 0, 0, 1, 1, .5f));
+    if (i != 40 && i != 60 && i != 90)
+      classifications.push_back(add_cls(meta, {{std::to_string(i).c_str(), 1.f}}));
+    if (i != 40 && i != 60 && i != 90 && i != 70)
+      relate(meta, ids[i], classifications.back());
+    if (i == 70)
+      relate(meta, classifications.back(), ids[i]);
+  }
+  const auto behind = [&ids](guint i) { return ids[i] + 1; };
+  relate(meta, ids[40], before);
+  relate(meta, ids[60], behind(20));
+  relate(meta, ids[90], behind(30));
+  relate(meta, behind(50), ids[20]);
+  relate(meta, behind(50), behind(80));
+  const guint of_several = add_track(meta, 1), of_dropped = add_track(meta, 2);
+  relate(meta, behind(20), of_several);
+  relate(meta, ids[31], of_several);
+  relate(meta, behind(31), of_dropped);
+
+  std::vector<bool> kept(objects);
+  for (guint i = 0; i < objects; i += 10)
+    kept[i] = i != 30;
+  crowd::meta::RelationObjects found;
+  found.read(meta);
+  const auto name = [&found](guint i) { return std::string(g_quark_to_string(found.class_of(i).name)); };
+  for (guint i = 0; i < objects; i++)
+    ASSERT_EQ(name(i), i == 40 ? "before" : i == 60 ? "20" : i == 70 ? "a" : i == 90 ? "30" : std::to_string(i));
+  const std::vector<bool> stays = found.what_stays(kept);
+  std::vector<guint> expected;
+  for (guint i = 0; i < objects; i += 10) {
+    if (i == 40)
+      expected.push_back(before);
+    if (i != 30)
+      expected.push_back(ids[i]);
+    if (i != 40 && i != 60 && i != 90)
+      expected.push_back(behind(i));
+  }
+  expected.push_back(of_several);
+  std::vector<guint> staying;
+  for (guint id = 0; id < stays.size(); id++) {
+    if (stays[id])
+      staying.push_back(id);
+  }
+  ASSERT_EQ(staying, expected);
+
+  const std::vector<int> now = crowd::meta::rebuild(buffer.get(), meta, stays, {});
+  const auto are_related = [&](guint from, guint to) {
+    return related(buffer.get(), guint(now[from]), guint(now[to])) == GST_ANALYTICS_REL_TYPE_RELATE_TO;
+  };
+  EXPECT_TRUE(are_related(ids[40], before));
+  EXPECT_TRUE(are_related(ids[20], behind(20)));
+  EXPECT_TRUE(are_related(ids[60], behind(20)));
+  EXPECT_TRUE(are_related(behind(70), ids[70]));
+  EXPECT_FALSE(are_related(ids[70], behind(70)));
+  EXPECT_TRUE(are_related(ids[90], behind(30)));
+  EXPECT_TRUE(are_related(behind(50), ids[20]));
+  EXPECT_TRUE(are_related(behind(50), behind(80)));
+  EXPECT_TRUE(are_related(behind(20), of_several));
+  EXPECT_FALSE(are_related(ids[10], behind(20)));
+}
+
 double cpu_seconds() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -246,7 +317,7 @@ TEST(crowdnms_analytics_rebuild, relations_are_the_same_whether_few_or_many_stay
   for (const unsigned part : {1u, 2u, 5u, 20u}) {
     SCOPED_TRACE(part);
     std::mt19937 random(part);
-    constexpr guint n = 300;
+    constexpr guint n = 1300;
     const Ref<GstBuffer> buffer(gst_buffer_new());
     GstAnalyticsRelationMeta* meta = add_relations(buffer.get(), n);
     for (guint i = 0; i < n; i++)
