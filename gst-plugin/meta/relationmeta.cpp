@@ -23,6 +23,9 @@ constexpr gsize header_bytes = 64;
 /// At least what an object detection takes with that.
 constexpr gsize object_bytes = 128;
 
+/// Some columns of the matrix in each page of a row.
+constexpr guint columns_apart = 512;
+
 GstMeta* base(GstAnalyticsRelationMeta* meta) {
   return reinterpret_cast<GstMeta*>(meta);
 }
@@ -50,13 +53,8 @@ class Copier {
       : buffer_(buffer), meta_(meta), edits_(edits) {}
 
   void choose(const std::vector<bool>& keep) {
-    for (guint id = 0; id < keep.size(); ++id) {
-      GstAnalyticsMtd mtd = {id, meta_};
-      if (!keep[id])
-        continue;
-      chosen_.push_back(id);
-      bytes_ += header_bytes + gst_analytics_mtd_get_size(&mtd);
-    }
+    for (guint id = 0; id < keep.size(); ++id)
+      keep[id] ? choose(id) : drop(id);
   }
 
   /// Null if there is nothing to hold.
@@ -72,9 +70,7 @@ class Copier {
       else
         copy_one(target, copy, id);
     }
-    // A step along a row is cheaper than a question.
-    constexpr std::size_t steps = 4;
-    steps* chosen_.size() < gst_analytics_relation_get_length(meta_) ? relate_pairs(copy) : relate_rows(copy);
+    relate_chosen(copy);
     return copy;
   }
 
@@ -83,31 +79,66 @@ class Copier {
   }
 
  private:
+  void choose(guint id) {
+    GstAnalyticsMtd mtd = {id, meta_};
+    chosen_.push_back(id);
+    bytes_ += header_bytes + gst_analytics_mtd_get_size(&mtd);
+  }
+
+  // Notes the first, the last and some between.
+  void drop(guint id) {
+    const bool is_close = dropped_.size() > 1 && id - dropped_[dropped_.size() - 2] < columns_apart;
+    if (is_close)
+      dropped_.pop_back();
+    dropped_.push_back(id);
+  }
+
+  void relate_chosen(GstAnalyticsRelationMeta* copy) {
+    // What a question costs, in steps along a row.
+    constexpr std::size_t steps = 6;
+    const bool few = steps * chosen_.size() < gst_analytics_relation_get_length(meta_);
+    const auto n = static_cast<guint>(chosen_.size());
+    if (n > 0)
+      write_to_row(chosen_[0]);
+    for (guint from = 0; from < n; ++from) {
+      // A row may end in the page where the next one begins.
+      if (from + 1 < n)
+        write_to_row(chosen_[from + 1]);
+      few ? relate_by_questions(copy, from) : relate_along_row(copy, from);
+    }
+  }
+
+  // The library clears its matrix when it frees it. Of memory that it has not written to yet, a page that is read here
+  // first is faulted in then once more. Relations to what goes are needed no longer.
+  void write_to_row(guint id) {
+    for (const guint dropped : dropped_)
+      gst_analytics_relation_meta_set_relation(meta_, GST_ANALYTICS_REL_TYPE_NONE, id, dropped);
+  }
+
   void relate(GstAnalyticsRelationMeta* copy, guint from, guint to, int types) {
     gst_analytics_relation_meta_set_relation(copy, static_cast<GstAnalyticsRelTypes>(types), from, to);
   }
 
-  // Of few: asks for each pair of what is kept.
-  void relate_pairs(GstAnalyticsRelationMeta* copy) {
-    for (guint from = 0; from < chosen_.size(); ++from) {
-      for (guint to = 0; to < chosen_.size(); ++to) {
-        if (const int types = relation(meta_, chosen_[from], chosen_[to]))
-          relate(copy, from, to, types);
-      }
+  void relate_by_questions(GstAnalyticsRelationMeta* copy, guint from) {
+    const guint id = chosen_[from];
+    GstAnalyticsRelationMeta* const meta = meta_;
+    guint to = 0;
+    for (const guint other : std::span(chosen_)) {
+      if (const int types = relation(meta, id, other))
+        relate(copy, from, to, types);
+      ++to;
     }
   }
 
-  // Of many: asks for the relations that there are. The library walks a row of its matrix for them.
-  void relate_rows(GstAnalyticsRelationMeta* copy) {
-    for (guint from = 0; from < chosen_.size(); ++from) {
-      gpointer state = nullptr;
-      GstAnalyticsMtd related = {};
-      while (gst_analytics_relation_meta_get_direct_related(meta_, chosen_[from], GST_ANALYTICS_REL_TYPE_ANY,
-                                                            GST_ANALYTICS_MTD_TYPE_ANY, &state, &related)) {
-        const auto to = std::ranges::lower_bound(chosen_, related.id);
-        if (to != chosen_.end() && *to == related.id)
-          relate(copy, from, static_cast<guint>(to - chosen_.begin()), relation(meta_, chosen_[from], related.id));
-      }
+  // The library walks the row.
+  void relate_along_row(GstAnalyticsRelationMeta* copy, guint from) {
+    gpointer state = nullptr;
+    GstAnalyticsMtd related = {};
+    while (gst_analytics_relation_meta_get_direct_related(meta_, chosen_[from], GST_ANALYTICS_REL_TYPE_ANY,
+                                                          GST_ANALYTICS_MTD_TYPE_ANY, &state, &related)) {
+      const auto to = std::ranges::lower_bound(chosen_, related.id);
+      if (to != chosen_.end() && *to == related.id)
+        relate(copy, from, static_cast<guint>(to - chosen_.begin()), relation(meta_, chosen_[from], related.id));
     }
   }
 
@@ -145,6 +176,7 @@ class Copier {
   GstAnalyticsRelationMeta* meta_;
   std::span<const ObjectEdit> edits_;
   std::vector<guint> chosen_;
+  std::vector<guint> dropped_;  // not all of them
   gsize bytes_ = 0;
 };
 

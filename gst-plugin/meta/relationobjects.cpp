@@ -40,7 +40,7 @@ void RelationObjects::read(GstAnalyticsRelationMeta* meta) {
   length_ = static_cast<guint>(gst_analytics_relation_get_length(meta));
   ids_.clear();
   classifications_.clear();
-  next_classification_ = 0;
+  behind_ = next_classification_ = 0;
   shared_.clear();
   const GstAnalyticsMtdType object = gst_analytics_od_mtd_get_mtd_type();
   const GstAnalyticsMtdType classification = gst_analytics_cls_mtd_get_mtd_type();
@@ -59,14 +59,16 @@ bool RelationObjects::is_classified_by(std::uint32_t object, guint classificatio
   return (relation(meta_, ids_[object], classification) & GST_ANALYTICS_REL_TYPE_RELATE_TO) && best_class(mtd, best);
 }
 
+bool RelationObjects::has_classification_behind(guint id) {
+  while (behind_ < classifications_.size() && classifications_[behind_] <= id)
+    behind_++;
+  return behind_ < classifications_.size() && classifications_[behind_] == id + 1;
+}
+
 ObjectClass RelationObjects::class_of(std::uint32_t object) {
-  GstAnalyticsMtd mtd = {ids_[object], meta_};
-  ObjectClass best = {gst_analytics_od_mtd_get_obj_type(&mtd), std::nullopt};
-  GstAnalyticsMtd behind = {};
-  const bool classified_behind =
-      mtd.id + 1 < length_ &&
-      gst_analytics_relation_meta_get_mtd(meta_, mtd.id + 1, gst_analytics_cls_mtd_get_mtd_type(), &behind);
-  if (classified_behind && is_classified_by(object, behind.id, best))
+  const guint id = ids_[object];
+  ObjectClass best = {};
+  if (has_classification_behind(id) && is_classified_by(object, id + 1, best))
     return best;
   const std::size_t n = classifications_.size();
   for (std::size_t step = 0; n > 0 && step <= n; ++step) {
@@ -75,9 +77,10 @@ ObjectClass RelationObjects::class_of(std::uint32_t object) {
       continue;
     next_classification_ = i + 1;
     shared_.emplace_back(object, classifications_[i]);
-    break;
+    return best;
   }
-  return best;
+  const GstAnalyticsODMtd mtd = {id, meta_};
+  return {gst_analytics_od_mtd_get_obj_type(&mtd), std::nullopt};
 }
 
 void RelationObjects::find_owners() {

@@ -44,6 +44,7 @@ class RelationObjects {
 
  private:
   bool is_classified_by(std::uint32_t object, guint classification, ObjectClass& best) const;
+  bool has_classification_behind(guint id);
   void find_owners();
   void find_own_behind();
   void find_own_in_order();
@@ -53,6 +54,7 @@ class RelationObjects {
   guint length_ = 0;
   std::vector<guint> ids_;
   std::vector<guint> classifications_;
+  std::size_t behind_ = 0;  // the first classification behind the object
   std::size_t next_classification_ = 0;
   std::vector<std::pair<std::uint32_t, guint>> shared_;  // an object and a classification that lies elsewhere
   std::vector<std::int32_t> owners_;  // of each mtd: the object that it is or belongs to, or no_owner
