@@ -58,7 +58,9 @@ class Params(ctypes.Structure):
         ("min_members", c_uint32),
         ("sigma", c_float),
         ("models", c_uint32),
-        ("reserved", c_uint32 * 7),
+        ("weight_count", c_uint32),
+        ("model_weights", c_float * 16),
+        ("reserved", c_uint32 * 6),
     ]
 
 
@@ -77,7 +79,8 @@ class Candidates(ctypes.Structure):
         ("proposals", POINTER(c_uint32)),
         ("visible", POINTER(Box)),
         ("features", POINTER(c_float)),
-        ("reserved", c_void_p * 4),
+        ("models", POINTER(c_uint32)),
+        ("reserved", c_void_p * 3),
     ]
 
 

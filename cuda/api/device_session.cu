@@ -17,7 +17,7 @@
 #include "api/device_session.hpp"
 #include "core/carver.hpp"
 #include "core/failure.hpp"
-#include "core/methods.hpp"
+#include "core/model_weights.hpp"
 #include "core/rules.hpp"
 #include "kernels/backend.hpp"
 
@@ -44,6 +44,7 @@ struct Inputs {
   std::int32_t* classes;
   std::uint32_t* offsets;
   std::uint32_t* counts;
+  std::uint32_t* models;
   std::byte* extras;  ///< what the rule reads
 };
 
@@ -61,6 +62,7 @@ Inputs take_inputs(Carver& carver, std::size_t total, std::uint32_t frames) {
   inputs.boxes = carver.take<CrowdNmsBox>(total);
   inputs.scores = carver.take<float>(total);
   inputs.classes = carver.take<std::int32_t>(total);
+  inputs.models = carver.take<std::uint32_t>(total);
   inputs.extras = carver.take<std::byte>(total * extra_room);
   return inputs;
 }
@@ -115,7 +117,7 @@ class DeviceSession final : public Session {
                      const CrowdNmsSurvivors& survivors) noexcept override;
 
  private:
-  std::size_t pack(const CrowdNmsCandidates& candidates, const RuleArray& extras, bool with_classes,
+  std::size_t pack(const CrowdNmsCandidates& candidates, const RuleArray& extras, bool with_classes, bool with_models,
                    Inputs& on_device) noexcept;
   CrowdNmsStatus make_feature_room(std::size_t needed) noexcept;
   CrowdNmsStatus wait() noexcept;
@@ -183,14 +185,16 @@ CrowdNmsStatus DeviceSession::make_feature_room(std::size_t needed) noexcept {
 
 // Fills the staging blocks; returns the bytes to copy of the first one.
 std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, const RuleArray& extras, bool with_classes,
-                                Inputs& on_device) noexcept {
+                                bool with_models, Inputs& on_device) noexcept {
   const std::size_t total = total_used(candidates);
   Carver host(staging_.get(), alignment);
   Inputs to = take_inputs(host, total, candidates.frames);
   Carver device(inputs_.get(), alignment);
   on_device = take_inputs(device, total, candidates.frames);
   const bool apart = extras.size > extra_room;
-  const auto* const end_without_extras = with_classes ? to.extras : reinterpret_cast<const std::byte*>(to.classes);
+  const auto* const end_without_extras = with_models    ? to.extras
+                                         : with_classes ? reinterpret_cast<const std::byte*>(to.models)
+                                                        : reinterpret_cast<const std::byte*>(to.classes);
   if (apart) {
     to.extras = static_cast<std::byte*>(feature_staging_.get());
     on_device.extras = static_cast<std::byte*>(features_.get());
@@ -205,6 +209,8 @@ std::size_t DeviceSession::pack(const CrowdNmsCandidates& candidates, const Rule
       std::memcpy(to.scores + at, candidates.scores + start(candidates, f), n * sizeof(float));
       if (with_classes)
         std::memcpy(to.classes + at, candidates.classes + start(candidates, f), n * sizeof(std::int32_t));
+      if (with_models)
+        std::memcpy(to.models + at, candidates.models + start(candidates, f), n * sizeof(std::uint32_t));
       if (extras.size)
         std::memcpy(to.extras + at * extras.size,
                     static_cast<const std::byte*>(extras.array) + start(candidates, f) * extras.size, n * extras.size);
@@ -260,7 +266,7 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
   if (const CrowdNmsStatus status = make_feature_room(feature_bytes); status != CROWD_NMS_OK)
     return status;
   Inputs inputs;
-  const std::size_t bytes = pack(candidates, extras, with_classes, inputs);
+  const std::size_t bytes = pack(candidates, extras, with_classes, reads_weights(params), inputs);
   cudaError_t error = cudaMemcpyAsync(inputs_.get(), staging_.get(), bytes, cudaMemcpyHostToDevice, stream_.get());
   if (error == cudaSuccess && feature_bytes)
     error =
@@ -288,6 +294,7 @@ CrowdNmsStatus DeviceSession::run(const CrowdNmsParams& params, const CrowdNmsCa
   on_device.visible = reinterpret_cast<const CrowdNmsBox*>(inputs.extras);
   on_device.features = reinterpret_cast<const float*>(inputs.extras);
   on_device.feature_length = candidates.feature_length;
+  on_device.models = inputs.models;
   const CrowdNmsSurvivors mapped{outputs.survivors,
                                  survivors.members ? outputs.members : nullptr,
                                  survivors.representatives ? outputs.representatives : nullptr,

@@ -56,6 +56,23 @@ CrowdNmsStatus check_rule(const CrowdNmsParams& p) {
   return check_class_settings(p);
 }
 
+CrowdNmsStatus check_weights(const CrowdNmsParams& p) {
+  if (p.weight_count > CROWD_NMS_MAX_MODEL_WEIGHTS)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "weight_count is %u, must be at most %u", p.weight_count,
+                CROWD_NMS_MAX_MODEL_WEIGHTS);
+  float largest = 0;
+  for (std::uint32_t model = 0; model < p.weight_count; ++model) {
+    const float weight = p.model_weights[model];
+    if (!(weight >= 0 && weight <= std::numeric_limits<float>::max()))
+      return fail(CROWD_NMS_INVALID_ARGUMENT, "the weight of model %u is %g, must be finite and not negative", model,
+                  double{weight});
+    largest = std::fmax(largest, weight);
+  }
+  if (p.weight_count && largest == 0)
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "all %u weights of models are 0, one must be above", p.weight_count);
+  return CROWD_NMS_OK;
+}
+
 }  // namespace
 
 void crowd_nms_params_init(CrowdNmsParams* params) {
@@ -86,6 +103,8 @@ void crowd_nms_params_init(CrowdNmsParams* params) {
       .min_members = 0,
       .sigma = 0.5f,
       .models = 1,
+      .weight_count = 0,
+      .model_weights = {},
       .reserved = {},
   };
 }
@@ -118,6 +137,8 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
     return fail(CROWD_NMS_INVALID_ARGUMENT, crowd::reserved_is_set, "params");
   if (!(p.sigma > 0 && p.sigma <= std::numeric_limits<float>::max()))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "sigma is %g, must be above 0 and finite", double{p.sigma});
+  if (const CrowdNmsStatus status = check_weights(p); status != CROWD_NMS_OK)
+    return status;
   return crowd::reads_d_max(p) ? check_d_max(p) : CROWD_NMS_OK;
 }
 

@@ -89,6 +89,8 @@ std::size_t session_bytes(CrowdNmsBackend backend, const CrowdNmsParams* params,
       p.paper_d_max = params->paper_d_max;
       p.paper_k = params->paper_k;
     }
+    p.weight_count = 1;
+    p.model_weights[0] = 1;
     if (reads_merge(p))
       p.merge = CROWD_NMS_MERGE_WEIGHTED;
     bytes = std::max(bytes, largest_workspace(backend, p, frames, capacity));

@@ -4,7 +4,7 @@
 #include "core/call.hpp"
 
 #include "core/failure.hpp"
-#include "core/methods.hpp"
+#include "core/model_weights.hpp"
 #include "core/rules.hpp"
 
 namespace crowd {
@@ -22,14 +22,24 @@ CrowdNmsStatus check_rule_array(const CrowdNmsParams& params, const CrowdNmsCand
   return CROWD_NMS_OK;
 }
 
+CrowdNmsStatus check_models(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates) {
+  if (!reads_weights(params) || !candidates.frames || !candidates.capacity || candidates.models)
+    return CROWD_NMS_OK;
+  return fail(CROWD_NMS_INVALID_ARGUMENT,
+              "method %s reads the candidates' models where there are weights of models, and they lack them",
+              info_of(params.method).name);
+}
+
 }  // namespace
 
 CrowdNmsStatus check_call(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                           const CrowdNmsSurvivors* survivors) {
   if (const CrowdNmsStatus status = crowd_nms_params_check(params); status != CROWD_NMS_OK)
     return status;
-  const CrowdNmsStatus status = check_arrays(candidates, survivors);
-  return status == CROWD_NMS_OK && reads_pairs(*params) ? check_rule_array(*params, *candidates) : status;
+  CrowdNmsStatus status = check_arrays(candidates, survivors);
+  if (status == CROWD_NMS_OK && reads_pairs(*params))
+    status = check_rule_array(*params, *candidates);
+  return status == CROWD_NMS_OK ? check_models(*params, *candidates) : status;
 }
 
 CrowdNmsStatus check_arrays(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors) {

@@ -6,15 +6,14 @@
 
 #include <cstdint>
 
-#include "core/host_device.hpp"
+#include "core/model_weights.hpp"
 
 namespace crowd {
 
 /// The score of a cluster. `own`: its founder's.
-CROWD_HD inline float fused_score(double sum, std::uint32_t members, std::uint32_t models, float own) {
-  const std::uint32_t all = models > 1 ? models : 1;
+CROWD_HD inline float fused_score(double sum, std::uint32_t members, const FusedModels& models, float own) {
   const double mean = sum / members;
-  const auto score = static_cast<float>(mean * (all < members ? all : members) / all);
+  const auto score = static_cast<float>(mean * (models.count < members ? models.count : members) / models.weights);
   return score == score ? score : own;
 }
 

@@ -97,7 +97,7 @@ struct Nmw {
   static constexpr char name[] = "nmw";
   static constexpr char description[] =
       "greedy's survivors, merged with those closest to them (non-maximum weighted, Zhou et al. 2017)";
-  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS;
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_WEIGHTS;
   static constexpr bool changes_boxes = true;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
@@ -108,7 +108,7 @@ struct Wbf {
   static constexpr char name[] = "wbf";
   static constexpr char description[] =
       "clusters around their mean, best candidate first (weighted box fusion, Solovyev et al. 2019)";
-  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_MODELS;
+  static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_MODELS | CROWD_NMS_READS_WEIGHTS;
   static constexpr bool changes_boxes = true;
   static constexpr bool changes_scores = true;
   static constexpr std::size_t own_bytes = 32;

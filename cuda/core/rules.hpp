@@ -17,25 +17,29 @@
 
 namespace crowd {
 
-/// What is read of candidates beside boxes and scores; null where nothing asks for it.
+/// What rules and methods read of candidates beside boxes and scores; null where nothing asks for it.
 struct RuleArrays {
   const std::int32_t* classes;  ///< of settings of classes; null: all of class 0
   const float* densities;
   const std::uint32_t* proposals;
+  const std::uint32_t* models;
   const float* features;
   std::uint32_t feature_length;
 
   /// Those of a frame that begins at `first`.
   CROWD_HD RuleArrays from(std::size_t first) const {
-    return {classes ? classes + first : nullptr, densities ? densities + first : nullptr,
-            proposals ? proposals + first : nullptr, features ? features + first * feature_length : nullptr,
+    return {classes ? classes + first : nullptr,
+            densities ? densities + first : nullptr,
+            proposals ? proposals + first : nullptr,
+            models ? models + first : nullptr,
+            features ? features + first * feature_length : nullptr,
             feature_length};
   }
 };
 
 inline RuleArrays rule_arrays(const CrowdNmsCandidates& candidates) {
-  return {candidates.classes, candidates.densities, candidates.proposals, candidates.features,
-          candidates.feature_length};
+  return {candidates.classes, candidates.densities, candidates.proposals,
+          candidates.models,  candidates.features,  candidates.feature_length};
 }
 
 /// An array that a rule reads, and the bytes of a candidate's entry; 0: it reads none.

@@ -5,6 +5,7 @@
 #include "core/carver.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "core/order.hpp"
@@ -27,7 +28,8 @@ std::uint32_t filter(const Admission& admission, const Frame& frame, const Scrat
   std::uint32_t count = 0;
   for (std::uint32_t i = 0; i < frame.size(); ++i) {
     const std::int32_t label = frame.arrays.classes ? frame.arrays.classes[i] : 0;
-    const Validity validity = admission.of(frame.whole[i], frame.boxes[i], frame.scores[i], label);
+    const float score = std::isnan(frame.scores[i]) ? frame.scores[i] : frame.given_scores[i];
+    const Validity validity = admission.of(frame.whole[i], frame.boxes[i], score, label);
     scratch.by_rank[count] = i;
     count += validity == Validity::valid;
     outcome.invalid += validity == Validity::invalid;

@@ -57,6 +57,8 @@ std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t capacity
   std::size_t bytes = 0;
   carve(nullptr, capacity, bytes);
   bytes += own_bytes_of(Methods{}, params.method) * capacity;
+  if (reads_weights(params))
+    bytes += sizeof(float) * capacity;
   return std::max(bytes, workspace_alignment);
 }
 
@@ -78,6 +80,7 @@ Frame frame_of(const CrowdNmsParams& params, const CrowdNmsCandidates& candidate
   const bool by_visible = reads_pairs(params) && params.rule == CROWD_NMS_VISIBLE;
   return {
       {(by_visible ? candidates.visible : candidates.boxes) + first, seen},
+      candidates.scores + first,
       candidates.scores + first,
       classless ? nullptr : candidates.classes + first,
       candidates.boxes + first,
@@ -102,6 +105,12 @@ Run run_of(Table<Row...>, CrowdNmsMethod method) {
   return rows[method];
 }
 
+void weigh(Frame& frame, const ModelWeights& weights, float* weighted) {
+  for (std::uint32_t i = 0; i < frame.size(); ++i)
+    weighted[i] = weights.weighted(frame.given_scores[i], frame.arrays.models, i);
+  frame.scores = weighted;
+}
+
 void write_members(const Frame& frame, const Scratch& scratch, const std::uint32_t* representatives,
                    std::span<std::uint32_t> members) {
   count_members(frame, scratch, representatives);
@@ -110,9 +119,12 @@ void write_members(const Frame& frame, const Scratch& scratch, const std::uint32
 }
 
 void run_frame(const CrowdNmsParams& params, const Rule& rule, const CrowdNmsCandidates& candidates,
-               const CrowdNmsSurvivors& out, const Scratch& scratch, void* own_workspace, std::uint32_t f) {
+               const CrowdNmsSurvivors& out, const Scratch& scratch, void* own_workspace, std::byte* weighted,
+               std::uint32_t f) {
   const Counts counts = count(params, candidates, f);
-  const Frame frame = frame_of(params, candidates, f, counts.seen);
+  Frame frame = frame_of(params, candidates, f, counts.seen);
+  if (rule.weights.count)
+    weigh(frame, rule.weights, reinterpret_cast<float*>(weighted));
   std::uint32_t* representatives = nullptr;
   if (out.representatives)
     representatives = out.representatives + std::size_t{f} * candidates.capacity;
@@ -169,13 +181,14 @@ CrowdNmsStatus run_checked(const CrowdNmsParams& params, const CrowdNmsCandidate
     return status;
   std::size_t common = 0;
   const Scratch scratch = carve(workspace, candidates.capacity, common);
-  void* const own = static_cast<std::byte*>(workspace) + common;
+  std::byte* const own = static_cast<std::byte*>(workspace) + common;
+  std::byte* const weighted = own + own_bytes_of(Methods{}, params.method) * candidates.capacity;
   CrowdNmsParams read = params;
   if (!reads_pairs(params))
     read.rule = CROWD_NMS_PLAIN;
   const Rule rule(read);
   for (std::uint32_t f = 0; f < candidates.frames; ++f)
-    run_frame(read, rule, candidates, survivors, scratch, own, f);
+    run_frame(read, rule, candidates, survivors, scratch, own, weighted, f);
   return CROWD_NMS_OK;
 }
 

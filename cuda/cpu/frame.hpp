@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/model_weights.hpp"
 #include "core/rules.hpp"
 #include "core/validity.hpp"
 #include "cpu/space.hpp"
@@ -20,9 +21,10 @@ constexpr std::size_t workspace_alignment = 64;
 /// The candidates to look at: boxes.size() of them, and arrays as long.
 struct Frame {
   std::span<const CrowdNmsBox> boxes;  ///< that overlap is about
-  const float* scores;
-  const std::int32_t* classes;  ///< null where boxes of all classes meet
-  const CrowdNmsBox* whole;     ///< boxes, visible or not
+  const float* scores;                 ///< by which candidates rank
+  const float* given_scores;           ///< that a score_threshold is about; the same where models have no weights
+  const std::int32_t* classes;         ///< null where boxes of all classes meet
+  const CrowdNmsBox* whole;            ///< boxes, visible or not
   RuleArrays arrays;
 
   std::uint32_t size() const {
@@ -74,10 +76,12 @@ struct Rule {
   explicit Rule(const CrowdNmsParams& params)
       : pair_test(crowd::pair_test(params)),
         admission(crowd::admission(params)),
+        weights(model_weights(params)),
         tests_pairs(needs_pair_test(params)) {}
 
   PairTest pair_test;
   Admission admission;
+  ModelWeights weights;
   bool tests_pairs;
 };
 

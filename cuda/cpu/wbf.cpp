@@ -28,6 +28,7 @@ class Fusion {
         weights_(reinterpret_cast<double*>(job.scratch.keys)),
         scores_(reinterpret_cast<double*>(job.scratch.spare)),
         members_(job.scratch.of),
+        models_(fused_models(job.params)),
         all_meet_(job.rule.pair_test.overlap.or_equal && job.rule.pair_test.overlap.threshold == 0),
         grid_(grid_of(job, order, heads)) {
     static_assert(sizeof(Fused) * width <= sizeof(Leaf) && alignof(Fused) <= alignof(Leaf));
@@ -57,7 +58,7 @@ class Fusion {
   }
 
   float score(std::uint32_t cluster) const {
-    return fused_score(scores_[cluster], members_[cluster], job_.params.models,
+    return fused_score(scores_[cluster], members_[cluster], models_,
                        job_.frame.scores[job_.scratch.survivors[cluster]]);
   }
 
@@ -147,6 +148,7 @@ class Fusion {
   double* const weights_;
   double* const scores_;
   std::uint32_t* const members_;
+  const FusedModels models_;
   const bool all_meet_;  ///< boxes that are apart overlap, too
   ClusterGrid grid_;
   std::uint32_t count_ = 0;

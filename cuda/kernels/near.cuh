@@ -282,10 +282,8 @@ __device__ inline KeyRange without_outliers(const KeyRange& all, std::uint32_t n
   return !inner.is_empty() && all.extent() > far * inner.extent() ? inner : all;
 }
 
-/// Chooses bins from 32 samples of the frame's n scores. For a whole warp; gives every warp the same.
-__device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t input, std::uint32_t n,
-                                           std::uint32_t bins) {
-  const float score = n ? frames.scores[input + sample(n)] : NAN;
+/// Chooses bins from 32 samples of the frame's n scores, one a lane. For a whole warp; gives every warp the same.
+__device__ inline ScoreBins measure_scores(float score, std::uint32_t n, std::uint32_t bins) {
   const bool finite = fabsf(score) < INFINITY;
   const std::uint32_t key = score_key(score);
   const KeyRange keys = without_outliers(key_range(key, finite), n, key, finite);
@@ -307,9 +305,10 @@ __device__ inline ScoreBins measure_scores(const Frames& frames, std::size_t inp
   return scale;
 }
 
-/// Chooses a grid and bins from 32 samples. For a whole warp; gives every warp the same.
-__device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame, std::uint32_t n, const PairRule& rule,
-                                      std::uint32_t columns, std::uint32_t rows, std::uint32_t bins) {
+/// Chooses a grid and bins from 32 samples, of which the lane has a score. For a whole warp; gives every warp the same.
+__device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame, std::uint32_t n, float score,
+                                      const PairRule& rule, std::uint32_t columns, std::uint32_t rows,
+                                      std::uint32_t bins) {
   const std::size_t input = frames.input(frame);
   const float4 b = n ? frames.boxes[input + sample(n)] : float4{};
   const float w = width(b, rule.overlap.offset);
@@ -318,7 +317,7 @@ __device__ inline Scale measure_scale(const Frames& frames, std::uint32_t frame,
   // Windows are about three cells wide then.
   constexpr float part = 1.25f;
   return {{measure_cells(w, sized, rule, part), measure_cells(h, sized, rule, part), columns, rows},
-          measure_scores(frames, input, n, bins)};
+          measure_scores(score, n, bins)};
 }
 
 }  // namespace crowd

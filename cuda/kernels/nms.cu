@@ -10,7 +10,7 @@
 #include "core/carver.hpp"
 #include "core/failure.hpp"
 #include "core/floating_point.hpp"
-#include "core/methods.hpp"
+#include "core/model_weights.hpp"
 #include "kernels/backend.hpp"
 #include "kernels/frames.cuh"
 #include "kernels/launch.cuh"
@@ -100,7 +100,7 @@ std::size_t lists_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint32
 template <bool all_suppress>
 void launch_lists(Call& call, std::byte* workspace) {
   call.all_suppress = all_suppress;
-  if (needs_pair_test(call.params) || needs_admission(call.params))
+  if (needs_pair_test(call.params) || needs_admission(call.params) || reads_weights(call.params))
     return ruled::launch(call, Carver(workspace, alignment));
   if (has_direct && launch_direct(call, Carver(workspace, alignment))) {
     // A device may refuse a launch of that shape, say for want of shared memory. The stages run on any; but a capture

@@ -92,6 +92,9 @@ void read_merging(Input& input, CrowdNmsParams& params, Wanted& wanted) {
   choose(input, legal, CROWD_NMS_CLUSTER_SCORE_SUM + 1, params.cluster_score);
   choose(input, legal, 4, params.min_members);
   choose(input, legal, 4, params.models);
+  choose(input, legal, 5, params.weight_count);
+  for (float& weight : params.model_weights)
+    weight = legal ? static_cast<float>(1 + input.below(3)) : input.any<float>();
   wanted.boxes = input.flag();
   wanted.scores = input.flag();
 }
@@ -143,7 +146,9 @@ struct ExactArrays {
         densities(batch.extras.densities.size()),
         proposals(batch.extras.proposals.size()),
         visible(batch.extras.visible.size()),
-        features(batch.extras.features.size()) {
+        features(batch.extras.features.size()),
+        models(batch.extras.models.size()) {
+    std::copy(batch.extras.models.begin(), batch.extras.models.end(), models.data());
     std::copy(batch.extras.densities.begin(), batch.extras.densities.end(), densities.data());
     std::copy(batch.extras.proposals.begin(), batch.extras.proposals.end(), proposals.data());
     std::copy(batch.extras.visible.begin(), batch.extras.visible.end(), visible.data());
@@ -161,6 +166,7 @@ struct ExactArrays {
     all.proposals = all.proposals ? proposals.data() : nullptr;
     all.visible = all.visible ? visible.data() : nullptr;
     all.features = all.features ? features.data() : nullptr;
+    all.models = all.models ? models.data() : nullptr;
     return all;
   }
 
@@ -171,6 +177,7 @@ struct ExactArrays {
   Exact<std::uint32_t> proposals;
   Exact<CrowdNmsBox> visible;
   Exact<float> features;
+  Exact<std::uint32_t> models;
 };
 
 void require_refusal(CrowdNmsStatus status) {
@@ -199,6 +206,7 @@ void check_order(const CrowdNmsParams& params, const Batch& batch, const Result&
   require(written <= wanted.max_survivors, "no more survivors are written than there is room for");
   const std::size_t first = batch.offsets.empty() ? std::size_t{f} * batch.capacity : batch.offsets[f];
   const bool by_new_scores = crowd_nms_method_info(params.method)->orders_by_new_scores;
+  const bool by_weighted_scores = reads(params.method, CROWD_NMS_READS_WEIGHTS) && params.weight_count;
   const auto score_of = [&](std::uint32_t r, std::uint32_t survivor) {
     return by_new_scores ? result.scores[std::size_t{f} * wanted.max_survivors + r]
                          : batch.all.scores[first + survivor];
@@ -206,7 +214,7 @@ void check_order(const CrowdNmsParams& params, const Batch& batch, const Result&
   for (std::uint32_t r = 0; r < written; r++) {
     const std::uint32_t* at = &result.survivors[std::size_t{f} * wanted.max_survivors + r];
     require(*at < std::min(result.reports[f].candidates, batch.capacity), "a survivor is a candidate");
-    if (r == 0 || (by_new_scores && !wanted.scores))
+    if (r == 0 || (by_new_scores && !wanted.scores) || by_weighted_scores)
       continue;
     const float before = score_of(r - 1, at[-1]), score = score_of(r, *at);
     require(!(before < score), "survivors are sorted by score");
@@ -269,7 +277,7 @@ void run(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted,
   result.status = crowd_nms_cpu(&params, &candidates, &outputs, workspace.get(), given);
   if (result.status != CROWD_NMS_OK) {
     require_refusal(result.status);
-    require(given == 0 || given < needed || lacks_array_of_rule(params, batch.extras), "legal calls are answered");
+    require(given == 0 || given < needed || lacks_array(params, batch.extras), "legal calls are answered");
     return;
   }
   require(batch.frames == 0 || given == needed, "a workspace that is too small is refused");

@@ -19,14 +19,14 @@ class Params(c.Structure):
                 ("class_count", c.c_uint32), ("listed_only", c.c_uint32), ("class_settings", ClassSettings * 128),
                 ("paper_d_max", c.c_uint32), ("paper_k", c.c_uint32), ("merge", c.c_int),
                 ("cluster_score", c.c_int), ("min_members", c.c_uint32), ("sigma", c.c_float), ("models", c.c_uint32),
-                ("reserved", c.c_uint32 * 7)]
+                ("weight_count", c.c_uint32), ("model_weights", c.c_float * 16), ("reserved", c.c_uint32 * 6)]
 
 
 class Candidates(c.Structure):
     _fields_ = [(name, c.c_void_p) for name in ("boxes", "scores", "classes", "offsets", "counts")] + [
         ("frames", c.c_uint32), ("capacity", c.c_uint32), ("feature_length", c.c_uint32), ("flags", c.c_uint32)] + [
-        (name, c.c_void_p) for name in ("densities", "proposals", "visible", "features")] + [
-        ("reserved", c.c_void_p * 4)]
+        (name, c.c_void_p) for name in ("densities", "proposals", "visible", "features", "models")] + [
+        ("reserved", c.c_void_p * 3)]
 
 
 class Survivors(c.Structure):

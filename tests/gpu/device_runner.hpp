@@ -62,7 +62,7 @@ class DeviceCall {
   Wanted wanted_;
   Result blank_;
   std::size_t workspace_bytes_;
-  DeviceBytes boxes_, scores_, classes_, offsets_, counts_, densities_, proposals_, visible_, features_;
+  DeviceBytes boxes_, scores_, classes_, offsets_, counts_, densities_, proposals_, visible_, features_, models_;
   DeviceBytes survivors_, members_, representatives_, reports_, survivor_boxes_, survivor_scores_, workspace_;
   CrowdNmsCandidates candidates_;
   CrowdNmsSurvivors outputs_;

@@ -13,7 +13,7 @@ int main(void) {
   uint32_t kept[3];
   CrowdNmsReport report;
   CrowdNmsParams params;
-  CrowdNmsCandidates candidates = {boxes, scores, NULL, NULL, NULL, 1, 3, 0, 0, NULL, NULL, NULL, NULL, {NULL}};
+  CrowdNmsCandidates candidates = {boxes, scores, NULL, NULL, NULL, 1, 3, 0, 0, NULL, NULL, NULL, NULL, NULL, {NULL}};
   CrowdNmsSurvivors survivors = {kept, NULL, NULL, &report, 3, 0, NULL, NULL, {NULL}};
   CrowdNmsSession* session = NULL;
   CrowdNmsStatus status;

@@ -30,8 +30,8 @@ struct Call {
   alignas(64) std::byte workspace[16384];
   void* at = workspace;
   std::size_t bytes = sizeof workspace;
-  CrowdNmsCandidates candidates = {box, scores, nullptr, nullptr, nullptr, 1,       2,
-                                   0,   0,      nullptr, nullptr, nullptr, nullptr, {}};
+  CrowdNmsCandidates candidates = {box, scores,  nullptr, nullptr, nullptr, 1,       2, 0,
+                                   0,   nullptr, nullptr, nullptr, nullptr, nullptr, {}};
   CrowdNmsSurvivors survivors = {indices, nullptr, nullptr, &report, 2, 0, nullptr, nullptr, {}};
 
   CrowdNmsStatus run() {
@@ -65,6 +65,42 @@ const Mistake mistakes[] = {
     {"score_nan", [](Call& c) { c.params.score_threshold = nan; }, "score_threshold is NaN"},
     {"pixel_offset", [](Call& c) { c.params.pixel_offset = 2; }, "pixel_offset (2)"},
     {"class_agnostic", [](Call& c) { c.params.class_agnostic = 9; }, "class_agnostic (9)"},
+    {"too_many_weights", [](Call& c) { c.params.weight_count = CROWD_NMS_MAX_MODEL_WEIGHTS + 1; },
+     "weight_count is 17, must be at most 16"},
+    {"weight_below_zero",
+     [](Call& c) {
+       c.params.weight_count = 2;
+       c.params.model_weights[0] = 1;
+       c.params.model_weights[1] = -0.5f;
+     },
+     "the weight of model 1 is -0.5"},
+    {"weight_nan",
+     [](Call& c) {
+       c.params.weight_count = 1;
+       c.params.model_weights[0] = nan;
+     },
+     "the weight of model 0 is nan"},
+    {"weight_infinite",
+     [](Call& c) {
+       c.params.weight_count = 1;
+       c.params.model_weights[0] = std::numeric_limits<float>::infinity();
+     },
+     "the weight of model 0 is inf"},
+    {"weights_of_zero", [](Call& c) { c.params.weight_count = 3; }, "all 3 weights of models are 0"},
+    {"nmw_without_models",
+     [](Call& c) {
+       c.params.method = CROWD_NMS_NMW;
+       c.params.weight_count = 1;
+       c.params.model_weights[0] = 1;
+     },
+     "method nmw reads the candidates' models"},
+    {"wbf_without_models",
+     [](Call& c) {
+       c.params.method = CROWD_NMS_WBF;
+       c.params.weight_count = 1;
+       c.params.model_weights[0] = 1;
+     },
+     "method wbf reads the candidates' models"},
     {"d_max",
      [](Call& c) {
        c.params.method = CROWD_NMS_PAPER;
@@ -150,7 +186,8 @@ TEST(Call, without_frames_needs_nothing) {
 TEST(Call, without_capacity_only_counts) {
   Call call;
   const std::uint32_t count = 5;
-  call.candidates = {nullptr, nullptr, nullptr, nullptr, &count, 1, 0, 0, 0, nullptr, nullptr, nullptr, nullptr, {}};
+  call.candidates = {nullptr, nullptr, nullptr, nullptr, &count,  1,       0, 0,
+                     0,       nullptr, nullptr, nullptr, nullptr, nullptr, {}};
   EXPECT_EQ(call.run(), CROWD_NMS_OK) << crowd_nms_last_error();
   EXPECT_EQ(call.report, (CrowdNmsReport{5, 5, 0, 0, 0, 0}));
 }
@@ -203,10 +240,10 @@ TEST(UnknownEnumerator, is_refused_by_everything_that_takes_it) {
 
 TEST(ReservedField, is_refused_where_it_is_set) {
   Call params;
-  params.params.reserved[6] = 1;
+  params.params.reserved[5] = 1;
   expect_refused_everywhere(params, "reserved fields of params");
   Call candidates;
-  candidates.candidates.reserved[3] = &candidates;
+  candidates.candidates.reserved[2] = &candidates;
   EXPECT_EQ(candidates.run(), CROWD_NMS_INVALID_ARGUMENT);
   EXPECT_THAT(crowd_nms_last_error(), HasSubstr("reserved fields of candidates"));
   Call flags_of_candidates;
@@ -230,7 +267,7 @@ TEST(Version, of_the_library_is_that_of_its_header) {
 TEST(Structs, keep_their_size) {
   if (sizeof(void*) != 8)
     GTEST_SKIP() << "sizes are those of 64 bits";
-  EXPECT_EQ(sizeof(CrowdNmsParams), 2176u);
+  EXPECT_EQ(sizeof(CrowdNmsParams), 2240u);
   EXPECT_EQ(sizeof(CrowdNmsCandidates), 120u);
   EXPECT_EQ(sizeof(CrowdNmsSurvivors), 88u);
   EXPECT_EQ(sizeof(CrowdNmsReport), 24u);

@@ -6,7 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "cases.hpp"
@@ -30,8 +32,10 @@ CrowdNmsParams with(CrowdNmsMethod method, double threshold) {
   return params;
 }
 
-Result run(const CrowdNmsParams& params, const Boxes& set) {
-  Result result = run_cpu(params, Batch::of(set), {.max_survivors = set.size(), .boxes = true, .scores = true});
+Result run(const CrowdNmsParams& params, const Boxes& set, std::vector<std::uint32_t> models = {}) {
+  Batch batch = Batch::of(set);
+  batch.extras.models = std::move(models);
+  Result result = run_cpu(params, batch, {.max_survivors = set.size(), .boxes = true, .scores = true});
   EXPECT_EQ(result.status, CROWD_NMS_OK) << crowd_nms_last_error();
   const std::uint32_t found = result.reports[0].survivors;
   result.survivors.resize(found);
@@ -51,6 +55,12 @@ Boxes row(std::initializer_list<Candidate> candidates) {
   for (const Candidate& c : candidates)
     set.add({c.x1, 0, c.x2, 8}, c.score, 3);
   return set;
+}
+
+CrowdNmsParams weighted(CrowdNmsParams params, std::initializer_list<float> weights) {
+  params.weight_count = static_cast<std::uint32_t>(weights.size());
+  std::ranges::copy(weights, params.model_weights);
+  return params;
 }
 
 TEST(Nmw, gives_a_candidate_to_the_survivor_that_is_closest) {
@@ -93,6 +103,20 @@ TEST(Nmw, writes_boxes_where_nothing_else_is_asked_for) {
   EXPECT_EQ(result.boxes[1].x1, run(params, set).boxes[1].x1);
 }
 
+TEST(Nmw, ranks_by_what_models_weigh) {
+  // 24 of 32 in common. The second's score times 3 / 4, the first's times 1 / 4.
+  const Boxes set = row({{0, 28, 1}, {4, 32, 0.5f}, {100, 128, 0.25f}});
+  const CrowdNmsParams params = weighted(with(CROWD_NMS_NMW, 0.5), {1, 3, 4});
+  const Result result = run(params, set, {0, 1, 2});
+  EXPECT_THAT(result.survivors, ElementsAre(1, 2)) << "0.375, 0.25; the first has 0.25, too, and goes to the second";
+  EXPECT_THAT(result.representatives, ElementsAre(1, 1, 2));
+  EXPECT_THAT(result.scores, ElementsAre(0.375f, 0.25f));
+  constexpr double weight = 0.25 * 0.75;
+  EXPECT_THAT(result.boxes, ElementsAre(Spans(float(0.375 * 4 / (0.375 + weight)),
+                                              float((0.375 * 32 + weight * 28) / (0.375 + weight))),
+                                        Spans(100, 128)));
+}
+
 TEST(Wbf, moves_the_box_that_candidates_are_compared_with) {
   // 20 from 8 is 16 / 40, but from the fused (0 + 8) / 2 = 4 it is 12 / 44; from 16 it is 24 / 32.
   const Boxes set = row({{0, 28, 0.5f}, {8, 36, 0.5f}, {16, 44, 0.25f}, {20, 48, 0.125f}});
@@ -124,6 +148,56 @@ TEST(Wbf, scores_by_the_mean_and_the_models_that_agree) {
   EXPECT_THAT(run(params, set).scores, ElementsAre(0.25f, 0.125f)) << "in the order of the founders";
 }
 
+TEST(Wbf, ranks_and_merges_by_what_models_weigh) {
+  const Boxes set = row({{0, 24, 0.75f}, {4, 28, 0.5f}, {40, 64, 0.5f}});
+  const Result result = run(weighted(with(CROWD_NMS_WBF, 0.5), {2, 4, 1.5f}), set, {0, 1, 0});
+  EXPECT_THAT(result.survivors, ElementsAre(1, 2)) << "by 1.5, 2 and 1";
+  EXPECT_THAT(result.representatives, ElementsAre(1, 1, 2));
+  EXPECT_THAT(result.boxes, ElementsAre(Spans(float(2 * 4 / 3.5), float((2 * 28 + 1.5 * 24) / 3.5)), Spans(40, 64)));
+  // (2 + 1.5) / 2, times 2 of 3 models, and by 2 + 4 + 1.5.
+  EXPECT_THAT(result.scores, ElementsAre(float(3.5 / 2 * 2 / 7.5), float(1 / 7.5)));
+}
+
+class Weights : public testing::TestWithParam<CrowdNmsMethod> {};
+
+TEST_P(Weights, of_one_change_nothing) {
+  const Boxes set = distribution("multi_class").make(300, 4);
+  std::vector<std::uint32_t> models;
+  for (std::uint32_t i = 0; i < set.size(); ++i)
+    models.push_back(i % 3);
+  CrowdNmsParams params = with(GetParam(), 0.4);
+  params.models = 3;
+  const Batch batch = Batch::of(set);
+  const Wanted wanted = {.max_survivors = set.size(), .boxes = true, .scores = true};
+  const Result plain = run_cpu(params, batch, wanted);
+  Batch of_models = batch;
+  of_models.extras.models = models;
+  EXPECT_TRUE(same(plain, run_cpu(params, of_models, wanted), batch, wanted)) << "models without weights";
+  EXPECT_TRUE(same(plain, run_cpu(weighted(params, {1, 1, 1}), of_models, wanted), batch, wanted));
+}
+
+TEST_P(Weights, leave_thresholds_to_scores_as_they_came) {
+  CrowdNmsParams params = weighted(with(GetParam(), 0.5), {0.25f, 1});
+  params.score_threshold = 0.5;
+  const Result result = run(params, row({{0, 24, 0.5f}, {40, 64, 0.25f}}), {0, 1});
+  EXPECT_THAT(result.survivors, ElementsAre(0));
+  EXPECT_EQ(result.reports[0].below_threshold, 1u);
+}
+
+TEST_P(Weights, of_no_model_or_no_number_make_candidates_invalid) {
+  CrowdNmsParams params = weighted(with(GetParam(), 0.5), {1, 0});
+  params.score_threshold = 0.5;
+  const Boxes set = row({{0, 24, 0.5f}, {0, 24, 0.75f}, {0, 24, 0.25f}, {40, 64, inf}, {80, 104, 1}});
+  const Result result = run(params, set, {0, 2, ~0u, 1, 1});
+  EXPECT_THAT(result.survivors, ElementsAre(0, 4)) << "infinity times 0 is not a number, 1 times 0 is";
+  EXPECT_THAT(result.representatives, ElementsAre(0, CROWD_NMS_REJECTED, CROWD_NMS_REJECTED, CROWD_NMS_REJECTED, 4));
+  EXPECT_EQ(result.reports[0].invalid, 3u);
+  EXPECT_EQ(result.reports[0].below_threshold, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Method, Weights, testing::Values(CROWD_NMS_NMW, CROWD_NMS_WBF),
+                         [](const auto& info) { return test_name(info.param); });
+
 TEST(Wbf, adds_up_in_the_order_of_joining) {
   const Boxes set = row({{0, 24, -0x1p60f}, {0, 24, 1}, {0, 24, 0x1p60f}});
   EXPECT_THAT(run(with(CROWD_NMS_WBF, 0.5), set).scores, ElementsAre(0)) << "2^60 + 1, less 2^60";
@@ -146,9 +220,11 @@ TEST(Wbf, without_weights_or_with_infinite_ones_leaves_the_box) {
 }
 
 TEST(Wbf, takes_at_most_96_bytes_of_workspace_a_candidate) {
-  const CrowdNmsParams params = with(CROWD_NMS_WBF, 0.5);
-  for (const std::uint32_t n : {0u, 1u, 100u, 4096u, 100000u, 0x7fffffffu})
+  const CrowdNmsParams params = with(CROWD_NMS_WBF, 0.5), with_weights = weighted(params, {1, 2});
+  for (const std::uint32_t n : {0u, 1u, 100u, 4096u, 100000u, 0x7fffffffu}) {
     EXPECT_LE(crowd_nms_cpu_workspace_bytes(&params, 1, n), std::size_t{96} * n + 8192) << n;
+    EXPECT_LE(crowd_nms_cpu_workspace_bytes(&with_weights, 1, n), std::size_t{100} * n + 8192) << n;
+  }
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, bool all_suppres
   Found found{{}, std::vector<std::uint32_t>(set.size())};
   Outcome outcome;
   const Rule rule(params);
-  const Frame frame = {set.boxes, set.scores.data(), set.classes.data(), set.boxes.data(), {}};
+  const Frame frame = {set.boxes, set.scores.data(), set.scores.data(), set.classes.data(), set.boxes.data(), {}};
   const Job job{params, rule, frame, scratch, nullptr, 0};
   Task task = arrange(job, found.representatives.data(), order, outcome);
   task.all_suppress = all_suppress;

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Merging beside the Python packages whose rules it has, on random sets without ties: test_python_peers.py EXAMPLE LIBRARY
 
-nmw and wbf beside ensemble-boxes, merge and cluster_score 'mean' beside lsnms' box clustering. Both packages compute in
-float64, or in sums of float32; so boxes agree to some places only. Exit status 77: there is no numpy, or the packages,
-some 500 kB, cannot be fetched with pip, which is done once.
+nmw and wbf beside ensemble-boxes, with weights of models and without, merge and cluster_score 'mean' beside lsnms' box
+clustering. Both packages compute in float64, or in sums of float32; so boxes agree to some places only. Exit status 77:
+there is no numpy, or the packages, some 500 kB, cannot be fetched with pip, which is done once.
 """
 
 import importlib.util
@@ -70,17 +70,21 @@ MEAN, SCORE_MEAN = 1, 2
 SEEDS = range(1, 31)
 
 
-def merged(boxes, scores, classes, **settings):
-    """(boxes, scores, classes, members) of the survivors."""
+def merged(boxes, scores, classes, of_each=None, weights=(), **settings):
+    """(boxes, scores, classes, members) of the survivors. of_each: its model, of each candidate; weights: of models."""
     n = len(boxes)
     params = example.Params()
     library.crowd_nms_params_init(byref(params))
     for name, value in settings.items():
         setattr(params, name, value)
+    params.weight_count = len(weights)
+    params.model_weights[:len(weights)] = weights
     at = np.ascontiguousarray(boxes, np.float32), np.ascontiguousarray(scores, np.float32)
     labels = (c_int32 * n)(*map(int, classes))
     candidates = example.Candidates((example.Box * n).from_buffer(at[0]), (c_float * n).from_buffer(at[1]), labels, None,
                                     None, 1, n)
+    if of_each is not None:
+        candidates.models = (c_uint32 * n)(*map(int, of_each))
     kept, members, report = (c_uint32 * n)(), (c_uint32 * n)(), example.Report()
     out_boxes, out_scores = (example.Box * n)(), (c_float * n)()
     survivors = example.Survivors(kept, members, None, pointer(report), n, 0, out_boxes, out_scores)
@@ -121,9 +125,16 @@ class Peers(unittest.TestCase):
             self.assertLess(np.abs(ours[nearest] - row).max(), 2e-6, f"{name}: {ours[nearest]} {row}")
             left.remove(nearest)
 
-    def together(self, models, factors):
-        boxes, classes = np.vstack([m[0] for m in models]), np.concatenate([m[2] for m in models])
-        return boxes, np.concatenate([m[1] * np.float32(f) for m, f in zip(models, factors)]), classes
+    def together(self, models):
+        return np.vstack([m[0] for m in models]), *(np.concatenate([m[k] for m in models]) for k in (1, 2))
+
+    def weights(self, seed, models):
+        """Of each model, and in our words; every second time none."""
+        if seed % 2:
+            return None, {"models": len(models)}
+        weights = [1.0, 2.0, .5, 3.0][:len(models)]
+        of_each = np.repeat(range(len(models)), [len(m[1]) for m in models])
+        return weights, {"weights": weights, "of_each": of_each}
 
     @unittest.skipIf(not ensemble_boxes, "no ensemble-boxes")
     def test_wbf(self):
@@ -131,11 +142,11 @@ class Peers(unittest.TestCase):
         for seed in SEEDS:
             for threshold in (.3, .55, .7):
                 models = crowd(seed, 1 + seed % 4)
-                weights = [1.0] * len(models) if seed % 2 else [1.0, 2.0, .5, 3.0][:len(models)]
+                weights, settings = self.weights(seed, models)
                 theirs = ensemble_boxes.weighted_boxes_fusion(
-                    *([m[k] for m in models] for k in range(3)), weights=weights, iou_thr=threshold)
-                ours = merged(*self.together(models, [w * len(models) / sum(weights) for w in weights]), method=WBF,
-                              overlap_threshold=threshold, models=len(models))
+                    *([m[k] for m in models] for k in range(3)), weights=weights, iou_thr=threshold, skip_box_thr=.1)
+                ours = merged(*self.together(models), method=WBF, overlap_threshold=threshold, score_threshold=.1,
+                              **settings)
                 self.expect_same(ours[:3], theirs, f"seed {seed} IoU > {threshold}")
                 merges += int((ours[3] > 1).sum())
         self.assertGreater(merges, 500)
@@ -146,8 +157,11 @@ class Peers(unittest.TestCase):
         for seed in SEEDS:
             for threshold in (.3, .55, .7):
                 models = crowd(seed, 1 + seed % 4)
-                theirs = ensemble_boxes.non_maximum_weighted(*([m[k] for m in models] for k in range(3)), iou_thr=threshold)
-                ours = merged(*self.together(models, [1] * len(models)), method=NMW, overlap_threshold=threshold)
+                weights, settings = self.weights(seed, models)
+                theirs = ensemble_boxes.non_maximum_weighted(
+                    *([m[k] for m in models] for k in range(3)), weights=weights, iou_thr=threshold, skip_box_thr=.1)
+                ours = merged(*self.together(models), method=NMW, overlap_threshold=threshold, score_threshold=.1,
+                              **settings)
                 self.expect_same(ours[:3], theirs, f"seed {seed} IoU > {threshold}")
                 merges += int((ours[3] > 1).sum())
         self.assertGreater(merges, 500)

@@ -32,7 +32,7 @@ class SearchCost : public testing::TestWithParam<Searched> {
   double steps(const Boxes& set, double threshold) {
     const CrowdNmsParams params = with_threshold(threshold);
     const Rule rule(params);
-    const Frame frame = {set.boxes, set.scores.data(), set.classes.data(), set.boxes.data(), {}};
+    const Frame frame = {set.boxes, set.scores.data(), set.scores.data(), set.classes.data(), set.boxes.data(), {}};
     Outcome outcome = GetParam().on_cpu({params, rule, frame, scratch_, representatives_.data(), 0});
     return static_cast<double>(outcome.steps) / n;
   }

@@ -9,7 +9,7 @@
 #include <memory>
 #include <thread>
 
-#include "cases.hpp"
+#include "rule_cases.hpp"
 
 namespace crowd::test {
 namespace {
@@ -42,6 +42,17 @@ TEST(CpuSession, gives_what_the_plain_call_gives_again_and_again) {
       expect_as_oracle([&](const auto& params, const auto& batch,
                            const auto& wanted) { return run(session.get(), params, batch, wanted); },
                        merging(it));
+    });
+  }
+}
+
+TEST(CpuSession, has_room_for_weights_of_models) {
+  const Session session = make(nullptr, 12, 310);
+  for (const CrowdNmsMethod method : {CROWD_NMS_NMW, CROWD_NMS_WBF}) {
+    for_each_ruled_batch(method, [&](const Case& it) {
+      expect_as_oracle([&](const auto& params, const auto& batch,
+                           const auto& wanted) { return run(session.get(), params, batch, wanted); },
+                       it);
     });
   }
 }

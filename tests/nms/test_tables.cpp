@@ -87,6 +87,11 @@ CrowdNmsParams changed(CrowdNmsParams params, CrowdNmsReads what) {
     case CROWD_NMS_READS_MODELS:
       params.models = 3;
       break;
+    case CROWD_NMS_READS_WEIGHTS:
+      params.weight_count = 2;
+      params.model_weights[0] = 1;
+      params.model_weights[1] = 3;
+      break;
     case CROWD_NMS_READS_PAIRS:
       params.rule = CROWD_NMS_SET;
       break;
@@ -105,6 +110,8 @@ TEST_P(ReadsOfCrowdNmsParams, are_those_that_change_the_answer) {
   const auto [method, what] = GetParam();
   Batch batch = Batch::of(distribution("multi_class").make(200, 4));
   batch.extras.proposals.assign(200, 7);
+  for (std::uint32_t i = 0; i < 200; ++i)
+    batch.extras.models.push_back(i % 2);
   const Wanted wanted = {.max_survivors = 200, .boxes = true, .scores = true};
   CrowdNmsParams params = default_params();
   params.method = method;
@@ -139,7 +146,8 @@ INSTANTIATE_TEST_SUITE_P(Method, ReadsOfCrowdNmsParams,
                          testing::Combine(testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CPU)),
                                           testing::Values(CROWD_NMS_READS_RULE, CROWD_NMS_READS_D_MAX,
                                                           CROWD_NMS_READS_MERGE, CROWD_NMS_READS_SIGMA,
-                                                          CROWD_NMS_READS_MODELS, CROWD_NMS_READS_PAIRS)),
+                                                          CROWD_NMS_READS_MODELS, CROWD_NMS_READS_WEIGHTS,
+                                                          CROWD_NMS_READS_PAIRS)),
                          [](const auto& info) {
                            return test_name(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param));
                          });

@@ -235,7 +235,7 @@ void expect_as_oracle(std::span<const Mode> modes, const Case& asked) {
   // Where the method changes them there is more to see.
   const CrowdNmsMethodInfo& method = *crowd_nms_method_info(it.params.method);
   it.wanted.boxes |= method.changes_boxes != 0;
-  it.wanted.scores |= method.changes_scores != 0;
+  it.wanted.scores |= method.changes_scores != 0 || it.params.weight_count > 0;
   const Result expected = run_oracle(it.params, it.batch, it.wanted);
   for (const Mode& mode : modes)
     EXPECT_TRUE(same(expected, mode.run(it.params, it.batch, it.wanted), it.batch, it.wanted))

@@ -49,7 +49,7 @@ bool is_left_out(const CrowdNmsParams& params, const FrameView& frame, std::uint
   width = width + offset;
   float height = box.y2 - box.y1;
   height = height + offset;
-  return !(frame.scores[i] >= min_score_of(params, frame, i)) || width < params.min_width ||
+  return !(frame.given_scores[i] >= min_score_of(params, frame, i)) || width < params.min_width ||
          height < params.min_height || width > params.max_width || height > params.max_height;
 }
 
@@ -164,8 +164,12 @@ Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted
       n = std::min(n, side_of_b(params, batch.capacity));
     for (std::uint32_t i = n; wanted.representatives && i < std::min(given, batch.capacity); ++i)
       result.representatives[std::size_t{f} * batch.capacity + i] = CROWD_NMS_REJECTED;
+    const float* const scores = batch.all.scores.data() + first;
+    const std::vector<float> weighted =
+        has_weights(params) ? weighted_scores(params, batch, first, n) : std::vector<float>();
     const FrameView frame = {batch.all.boxes.data() + first,
-                             batch.all.scores.data() + first,
+                             has_weights(params) ? weighted.data() : scores,
+                             scores,
                              batch.with_classes ? batch.all.classes.data() + first : nullptr,
                              n,
                              &batch.extras,

@@ -19,10 +19,11 @@
 
 namespace crowd::test {
 
-/// What rules read of candidates, an entry each; empty: NULL in the call.
+/// What rules and methods read of candidates, an entry each; empty: NULL in the call.
 struct Extras {
   std::vector<float> densities;
   std::vector<std::uint32_t> proposals;
+  std::vector<std::uint32_t> models;
   std::vector<CrowdNmsBox> visible;
   std::vector<float> features;
   std::uint32_t feature_length = 0;
@@ -80,8 +81,8 @@ using Runner = std::function<Result(const CrowdNmsParams&, const Batch&, const W
 /// The oracle is one too. Expects legal arguments; paper: D_max up to 8192.
 Result run_oracle(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted);
 
-/// Whether calls are refused for want of the array that the rule reads.
-bool lacks_array_of_rule(const CrowdNmsParams& params, const Extras& extras);
+/// Whether calls are refused for want of an array that the rule or the method reads.
+bool lacks_array(const CrowdNmsParams& params, const Extras& extras);
 
 /// crowd_nms_cpu() with a workspace of exactly the size it asks for, full of garbage, between canaries.
 Result run_cpu(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted);

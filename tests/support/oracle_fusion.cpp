@@ -49,6 +49,30 @@ CrowdNmsBox nmw_box(const CrowdNmsParams& params, const FrameView& frame, const 
 
 }  // namespace
 
+bool has_weights(const CrowdNmsParams& params) {
+  return reads(params.method, CROWD_NMS_READS_WEIGHTS) && params.weight_count > 0;
+}
+
+std::vector<float> weighted_scores(const CrowdNmsParams& params, const Batch& batch, std::uint32_t first,
+                                   std::uint32_t n) {
+  std::vector<float> scores;
+  float largest = 0;
+  for (std::uint32_t model = 0; model < params.weight_count; ++model)
+    largest = std::max(largest, params.model_weights[model]);
+  for (std::uint32_t i = first; i < first + n; ++i) {
+    const std::uint32_t model = batch.extras.models[i];
+    if (model >= params.weight_count) {
+      scores.push_back(std::nanf(""));
+      continue;
+    }
+    float factor = params.model_weights[model];
+    if (params.method == CROWD_NMS_NMW)
+      factor = factor / largest;
+    scores.push_back(batch.all.scores[i] * factor);
+  }
+  return scores;
+}
+
 Outcome nmw(const CrowdNmsParams& params, const FrameView& frame) {
   Outcome outcome = greedy(params, frame);
   for (std::uint32_t i = 0; i < frame.n; ++i) {
@@ -87,14 +111,21 @@ void fuse(const FrameView& frame, Cluster& cluster) {
 }
 
 float fused_score(const CrowdNmsParams& params, const FrameView& frame, const Cluster& cluster) {
-  const double models = params.models ? params.models : 1;
+  double models = params.models ? params.models : 1;
+  double weights = models;
+  if (has_weights(params)) {
+    models = params.weight_count;
+    weights = 0;
+    for (std::uint32_t model = 0; model < params.weight_count; ++model)
+      weights = weights + double{params.model_weights[model]};
+  }
   const auto n = static_cast<double>(cluster.members.size());
   double score = 0;
   for (const std::uint32_t i : cluster.members)
     score = score + double{frame.scores[i]};
   score = score / n;
   score = score * std::min(n, models);
-  score = score / models;
+  score = score / weights;
   return std::isnan(score) ? frame.scores[cluster.members[0]] : static_cast<float>(score);
 }
 

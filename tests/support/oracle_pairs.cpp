@@ -165,7 +165,9 @@ bool suppresses(const CrowdNmsParams& params, const FrameView& frame, std::uint3
   return counts(params, frame, hi, lo, ratio_of(params, frame, hi, lo));
 }
 
-bool lacks_array_of_rule(const CrowdNmsParams& params, const Extras& extras) {
+bool lacks_array(const CrowdNmsParams& params, const Extras& extras) {
+  if (has_weights(params) && extras.models.empty())
+    return true;
   if (!reads(params.method, CROWD_NMS_READS_PAIRS))
     return false;
   switch (params.rule) {

@@ -15,7 +15,8 @@ using Indices = std::vector<std::uint32_t>;
 
 struct FrameView {
   const CrowdNmsBox* boxes;
-  const float* scores;
+  const float* scores;  ///< products, where models have weights
+  const float* given_scores;
   const std::int32_t* classes;
   std::uint32_t n;
   const Extras* extras;
@@ -35,6 +36,13 @@ struct Outcome {
   std::vector<float> scores;       // of the survivors
   bool has_new_scores = false;     // `scores` are the method's
 };
+
+/// Whether models weigh differently by these.
+bool has_weights(const CrowdNmsParams& params);
+
+/// The `n` scores from `first` on, each times what its model's weight makes of it.
+std::vector<float> weighted_scores(const CrowdNmsParams& params, const Batch& batch, std::uint32_t first,
+                                   std::uint32_t n);
 
 bool in_better_rank(const FrameView& frame, std::uint32_t a, std::uint32_t b);
 

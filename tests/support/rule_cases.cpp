@@ -3,6 +3,7 @@
 
 #include "rule_cases.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace crowd::test {
@@ -61,10 +62,21 @@ void draw_limits(CrowdNmsParams& params, Dice& dice) {
   params.max_height = pick(dice, maxes);
 }
 
+void draw_weights(CrowdNmsParams& params, Dice& dice) {
+  constexpr std::uint32_t counts[] = {1, 2, 3, 4, 4, 4, CROWD_NMS_MAX_MODEL_WEIGHTS};
+  constexpr float weights[] = {1, 1, 2, 0.5f, 3, 0, 1e-30f, 3e38f};
+  params.weight_count = pick(dice, counts);
+  for (std::uint32_t model = 0; model < params.weight_count; ++model)
+    params.model_weights[model] = dice.one_in(3) ? dice.unit() : pick(dice, weights);
+  if (std::ranges::all_of(params.model_weights, [](float weight) { return weight == 0; }))
+    params.model_weights[0] = 1;
+}
+
 }  // namespace
 
 Extras draw_extras(const Boxes& boxes, Dice& dice) {
   constexpr float odd_densities[] = {0, nan, 1, 2, -1};
+  constexpr std::uint32_t odd_models[] = {4, 15, 16, ~0u};
   Extras extras;
   for (const CrowdNmsBox& box : boxes.boxes) {
     extras.densities.push_back(dice.one_in(6) ? pick(dice, odd_densities) : dice.unit());
@@ -72,6 +84,8 @@ Extras draw_extras(const Boxes& boxes, Dice& dice) {
     extras.visible.push_back(visible_part(box, dice));
   }
   draw_features(extras, boxes.size(), dice);
+  for (std::uint32_t i = 0; i < boxes.size(); ++i)
+    extras.models.push_back(dice.one_in(60) ? pick(dice, odd_models) : dice.below(4));
   return extras;
 }
 
@@ -86,6 +100,8 @@ void draw_rule(Case& it, Dice& dice) {
     draw_class_settings(params, dice);
   if (dice.one_in(4))
     draw_limits(params, dice);
+  if (reads(params.method, CROWD_NMS_READS_WEIGHTS) && !it.batch.all.boxes.empty() && !dice.one_in(3))
+    draw_weights(params, dice);
 }
 
 namespace {

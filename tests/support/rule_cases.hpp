@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Rules, settings of classes and limits of size for cases, with the arrays that they read.
+// Rules, settings of classes, limits of size and weights of models for cases, with the arrays that they read.
 #pragma once
 
 #include "cases.hpp"

@@ -40,6 +40,7 @@ CrowdNmsCandidates Batch::candidates() const {
       .proposals = extras.proposals.empty() ? nullptr : extras.proposals.data(),
       .visible = extras.visible.empty() ? nullptr : extras.visible.data(),
       .features = extras.features.empty() ? nullptr : extras.features.data(),
+      .models = extras.models.empty() ? nullptr : extras.models.data(),
       .reserved = {},
   };
 }
@@ -204,6 +205,8 @@ std::ostream& operator<<(std::ostream& out, const CrowdNmsParams& params) {
     out << " sigma=" << params.sigma;
   if (crowd::test::reads(params.method, CROWD_NMS_READS_MODELS))
     out << " models=" << params.models;
+  for (std::uint32_t model = 0; model < params.weight_count; ++model)
+    out << (model ? "," : " weights=") << params.model_weights[model];
   if (crowd::test::reads(params.method, CROWD_NMS_READS_MERGE))
     out << " merge=" << crowd_nms_merge_info(params.merge)->name << " cluster-score=" << params.cluster_score
         << " min-members=" << params.min_members;

@@ -71,8 +71,18 @@
  *              where these give none, it stays as it was. Founders are survivors and representatives. Their boxes
  *              become the fused ones, their scores sum(score) / n * min(n, models) / models from left to right, each
  *              operation rounded to double; where that is NaN, the founder's own score stays. As in ensemble-boxes
- *              1.0.9 with conf_type 'avg', in float64, and IoU > 0.55. Weights of models: multiply the scores of each
- *              by its weight times models / the sum of weights.
+ *              1.0.9 with conf_type 'avg', in float64, and IoU > 0.55.
+ *
+ * ## Weights of models
+ *
+ * Where weight_count is above 0, nmw and wbf read CrowdNmsCandidates::models, which of weight_count models each
+ * candidate is of. The score of a candidate is then a product wherever this page speaks of it, but in score_threshold,
+ * also of classes: score * factor in float32, rounded once. Candidates of which that is NaN, or whose model is
+ * weight_count or more, are not valid, and count as invalid. As in ensemble-boxes 1.0.9 with `weights`.
+ *
+ * nmw          factor = weight / the largest weight, rounded once to float32. Survivors' scores are products, too.
+ * wbf          factor = weight. Scores become sum(score) / n * min(n, weight_count) / sum(weight), the weights added up
+ *              in double, in the order of models; `models` is not read.
  *
  * ## Soft methods
  *
@@ -282,7 +292,8 @@ typedef enum {
   CROWD_NMS_READS_MERGE = 4,   /**< merge, cluster_score and min_members */
   CROWD_NMS_READS_SIGMA = 8,   /**< sigma */
   CROWD_NMS_READS_MODELS = 16, /**< models */
-  CROWD_NMS_READS_PAIRS = 32   /**< rule, and what that reads */
+  CROWD_NMS_READS_PAIRS = 32,  /**< rule, and what that reads */
+  CROWD_NMS_READS_WEIGHTS = 64 /**< weight_count and model_weights; where there are any, the candidates' models */
 } CrowdNmsReads;
 
 /** A row of the table of methods. Later versions may append members. */
@@ -293,7 +304,8 @@ typedef struct {
                                 CROWD_NMS_UNSUPPORTED. Whether there is a GPU, crowd_nms_cuda_probe() says */
   uint32_t reads;          /**< CrowdNmsReads, or-ed */
   uint32_t changes_scores; /**< 1: survivors have new scores, else 0 */
-  uint32_t changes_boxes;  /**< 1: survivors have new boxes, else 0. Merging comes on top of these two */
+  uint32_t changes_boxes;  /**< 1: survivors have new boxes, else 0. Merging, and weights of models, which change scores,
+                                come on top of these two */
   uint32_t orders_by_new_scores; /**< 1: survivors are in the order of their new scores, else, 0, of those that they came
                                       with */
 } CrowdNmsMethodInfo;
@@ -355,6 +367,9 @@ typedef struct {
 /** Classes that can have settings of their own. */
 #define CROWD_NMS_MAX_CLASS_SETTINGS 128u
 
+/** Models that can have weights. */
+#define CROWD_NMS_MAX_MODEL_WEIGHTS 16u
+
 /** How to suppress. Fill with crowd_nms_params_init(), then change what differs. A call with a value that is none of an
  *  enumeration's, or beyond the range given here, is refused: CROWD_NMS_INVALID_ARGUMENT. */
 typedef struct {
@@ -387,7 +402,10 @@ typedef struct {
                                       one lowers scores less, in matrix-gaussian more; there 2 is usual */
   uint32_t models;               /**< method wbf only: how many detectors the candidates of a frame are of, default 1,
                                       and as much as 0 */
-  uint32_t reserved[7];          /**< 0 */
+  uint32_t weight_count;         /**< methods nmw and wbf only: entries of model_weights in use, one a model, default 0:
+                                      all models weigh the same, and the candidates' are not read */
+  float model_weights[CROWD_NMS_MAX_MODEL_WEIGHTS]; /**< finite and at least 0, of those in use one above 0 */
+  uint32_t reserved[6];          /**< 0 */
 } CrowdNmsParams;
 
 /** Most values of a candidate's feature. */
@@ -395,7 +413,7 @@ typedef struct {
 
 /**
  * A batch of candidates. Pointers are device pointers in crowd_nms_cuda() and crowd_nms_cuda_gather(), host pointers
- * everywhere else; counts and offsets live where the boxes live. Arrays that the call's rule does not read may be NULL.
+ * everywhere else; counts and offsets live where the boxes live. Arrays that the call does not read may be NULL.
  *
  * Frame f holds counts[f] candidates, beginning at element offsets[f] of every array. The first `capacity` of them are
  * looked at, the rest is reported as overflow.
@@ -415,7 +433,9 @@ typedef struct {
   const uint32_t *proposals; /**< rule set: which proposal made the candidate */
   const CrowdNmsBox *visible; /**< rule visible: each box's visible part */
   const float *features;     /**< rule feature: feature_length values of each candidate, one candidate after the other */
-  const void *reserved[4]; /**< NULL */
+  const uint32_t *models;    /**< methods nmw and wbf, where weight_count is above 0: which model the candidate is of, from
+                                  0 on */
+  const void *reserved[3]; /**< NULL */
 } CrowdNmsCandidates;
 
 /**
@@ -448,7 +468,8 @@ typedef struct {
   uint32_t flags;          /**< 0 */
   CrowdNmsBox *boxes;      /**< NULL, or [frames * max_survivors]: the box of the survivor at the same place, see
                                 "Merging" */
-  float *scores;           /**< NULL, or [frames * max_survivors]: its score, which soft methods and wbf change */
+  float *scores;           /**< NULL, or [frames * max_survivors]: its score, which soft methods, wbf and
+                                weights of models change */
   void *reserved[4];       /**< NULL */
 } CrowdNmsSurvivors;
 
@@ -468,8 +489,9 @@ CROWD_NMS_API const char *crowd_nms_last_error(void);
 /**
  * Bytes of scratch memory for a call with these arguments; pure arithmetic, never touches a device. 0 for arguments
  * that are illegal or unsupported. At most 64 bytes a candidate plus a constant (frames add a constant each); wbf at
- * most 96, on CUDA 288; there merging and nmw add at most 20, soft-NMS at most 2048, in calls of 262144 candidates or
- * more 512, and paper the D_max x D_max matrix. The workspace needs no initialisation and keeps nothing between calls.
+ * most 96, on CUDA 288; weights of models add 4 on the CPU; on CUDA merging and nmw add at most 20, soft-NMS at most
+ * 2048, in calls of 262144 candidates or more 512, and paper the D_max x D_max matrix. The workspace needs no
+ * initialisation and keeps nothing between calls.
  */
 CROWD_NMS_API size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
 CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);

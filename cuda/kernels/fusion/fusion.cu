@@ -55,7 +55,7 @@ FusionArguments take_arguments(const Call& call, Carver carver) {
   params.rule = CROWD_NMS_PLAIN;
   const OverlapRule rule = overlap_rule(params);
   FusionArguments arguments{
-      staged_arguments(search_of(call), carver), {}, params.models, rule.or_equal && rule.threshold == 0};
+      staged_arguments(search_of(call), carver), {}, fused_models(params), rule.or_equal && rule.threshold == 0};
   arguments.staged.rules.pairs = pair_test(params);
   arguments.arrays = take_fusion_arrays(carver, call.frame_count, call.frames.capacity);
   return arguments;

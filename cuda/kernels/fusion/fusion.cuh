@@ -55,7 +55,7 @@ struct FusionArrays {
 struct FusionArguments {
   StagedArguments staged;  ///< boxes overlap by `rule` that meet; `rules` has the call's test of pairs
   FusionArrays arrays;
-  std::uint32_t models;
+  FusedModels models;
   bool all_meet;  ///< boxes that are apart overlap, too
 };
 static_assert(sizeof(FusionArguments) <= 4096, "what a kernel takes");

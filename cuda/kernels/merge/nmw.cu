@@ -3,6 +3,7 @@
 //
 // Non-maximum weighted: greedy's survivors, which of them is closest to each candidate, and boxes weighted by that.
 
+#include "core/model_weights.hpp"
 #include "kernels/merge/survivor.cuh"
 #include "kernels/near.cuh"
 
@@ -17,6 +18,12 @@ struct NmwArguments {
   PairTest pairs;
   RuleArrays arrays;  ///< of all frames
   bool tests_pairs;
+  ModelWeights weights;
+
+  /// Of the candidate at `at` in the arrays.
+  __device__ float score(std::size_t at) const {
+    return weights.weighted(common.frames.scores[at], arrays.models, at);
+  }
 };
 static_assert(sizeof(NmwArguments) <= 4096, "what a kernel takes");
 
@@ -49,7 +56,7 @@ __device__ std::uint32_t find_closest_to(const NmwArguments& a, std::uint32_t fr
   const std::size_t first = a.common.first_found(frame);
   const std::uint32_t survivors = a.common.found.reports[frame].survivors;
   const float4 box = a.boxes[input + i];
-  const std::uint64_t key = rank_key(a.common.frames.scores[input + i], i);
+  const std::uint64_t key = rank_key(a.score(input + i), i);
   std::uint64_t closest = 0;
   bool before = true;
   for (std::uint32_t base = 0; base < survivors && __any_sync(all_lanes, before); base += warp_size) {
@@ -59,7 +66,7 @@ __device__ std::uint32_t find_closest_to(const NmwArguments& a, std::uint32_t fr
     const std::uint32_t survivor = a.common.found.survivors[first + rank];
     const std::size_t at = input + survivor;
     const float4 its = a.boxes[at];
-    before = rank_key(a.common.frames.scores[at], survivor) > key;
+    before = rank_key(a.score(at), survivor) > key;
     if (before && suppresses_at(a, input, at, input + i, its, box))
       closest = max(closest, closeness(a.pairs.ratio(as_box(its), as_box(box)), rank));
   }
@@ -85,7 +92,7 @@ __global__ void __launch_bounds__(threads) find_closest(NmwArguments a) {
 
 /// Sums by the ratio with the survivor.
 struct RatioSum {
-  static constexpr bool reads_ratios = true;
+  static constexpr bool weighs = true;
   const NmwArguments& a;
   WeightedMerge row;
 
@@ -93,8 +100,11 @@ struct RatioSum {
     const std::size_t own = of.input + of.index;
     return at == own ? 1 : a.pairs.ratio(as_box(a.boxes[own]), as_box(a.boxes[at]));
   }
-  __device__ void add(const CrowdNmsBox& box, float score, float ratio) {
-    row.add_weighted(box, merge_weight(score) * ratio);
+  __device__ double weight(const Survivor& of, std::size_t at) const {
+    return merge_weight(a.score(at)) * ratio(of, at);
+  }
+  __device__ void add(const CrowdNmsBox& box, double weight) {
+    row.add_weighted(box, weight);
   }
 };
 
@@ -108,7 +118,7 @@ __global__ void __launch_bounds__(threads) write_closest(NmwArguments a) {
   RatioSum sum{a, {}};
   if (a.common.out.boxes)
     add_members(of, sum);
-  write(of, own_rank(), sum.row.box(as_box(of.box())), of.score());
+  write(of, own_rank(), sum.row.box(as_box(of.box())), a.score(of.input + of.index));
 }
 
 void launch_closest(const Call& call, const MergeArrays& arrays) {
@@ -118,7 +128,8 @@ void launch_closest(const Call& call, const MergeArrays& arrays) {
                          pair_rule(call.rule(), call.by_class()),
                          pair_test(call.params),
                          call.rule_arrays,
-                         needs_pair_test(call.params)};
+                         needs_pair_test(call.params),
+                         model_weights(call.params)};
   if (call.out.boxes || call.out.members || call.out.representatives) {
     launch_pdl(count_survivors, call, {call.grid(ceil_div(capacity, threads)), threads}, arguments);
     launch_pdl(find_closest, call, {call.grid(ceil_div(capacity, warps)), threads}, arguments);

@@ -18,7 +18,7 @@ constexpr unsigned list_room = 2 * tuning::merge_list;
 /// What is added up of a survivor's members.
 template <typename Row>
 struct Sums {
-  static constexpr bool reads_ratios = false;
+  static constexpr bool weighs = false;  ///< each candidate by a weight of its own
   Row row;
   ScoreSum scores;
 
@@ -57,17 +57,15 @@ __device__ void add_list(const Survivor& of, std::uint32_t count, Sum& sum) {
   for (std::uint32_t base = 0; base < count; base += warp_size) {
     const std::size_t at = of.input + of.list[min(base + threadIdx.x % warp_size, count - 1)];
     const float4 box = of.a.frames.boxes[at];
-    const float score = of.a.frames.scores[at];
     const int here = static_cast<int>(min(count - base, warp_size));
-    float ratio = 0;
-    if constexpr (Sum::reads_ratios)
-      ratio = sum.ratio(of, at);
-    for (int lane = 0; lane < here; ++lane) {
-      if constexpr (Sum::reads_ratios)
-        sum.add(from_lane(box, lane), __shfl_sync(all_lanes, score, lane), __shfl_sync(all_lanes, ratio, lane));
+    const auto weight = [&] {
+      if constexpr (Sum::weighs)
+        return sum.weight(of, at);
       else
-        sum.add(from_lane(box, lane), __shfl_sync(all_lanes, score, lane));
-    }
+        return of.a.frames.scores[at];
+    }();
+    for (int lane = 0; lane < here; ++lane)
+      sum.add(from_lane(box, lane), __shfl_sync(all_lanes, weight, lane));
   }
   __syncwarp();
 }

@@ -5,6 +5,7 @@
 // namespace `staged`, so that its kernels are those that they would be without.
 #pragma once
 
+#include "core/model_weights.hpp"
 #include "kernels/near.cuh"
 
 #if defined(CROWD_RULED)
@@ -25,20 +26,27 @@ struct CallRules {
   RuleArrays arrays;    ///< of all frames
   const float4* whole;  ///< boxes, where frames.boxes are their visible parts
   bool tests_pairs;
+  ModelWeights weights;
 
   /// Whether a pair counts that overlaps, of candidates by index.
   __device__ bool count(const Frames& frames, std::uint32_t frame, std::uint32_t hi, std::uint32_t lo,
                         const CrowdNmsBox& hi_box, const CrowdNmsBox& lo_box) const {
     return !tests_pairs || pairs.counts(hi, lo, hi_box, lo_box, arrays.from(frames.input(frame)));
   }
-  /// Of the candidate at `at` in the arrays, with box `b` in frames.boxes.
-  __device__ Validity admit(std::size_t at, const float4& b, float score, const PairRule&, float) const {
+  /// The score by which the candidate at `at` in the arrays ranks.
+  __device__ float ranked_score(std::size_t at, float given) const {
+    return weights.weighted(given, arrays.models, at);
+  }
+  /// Of that candidate, with box `b` in frames.boxes.
+  __device__ Validity admit(std::size_t at, const float4& b, float given, float ranked, const PairRule&, float) const {
+    const float score = ranked != ranked ? ranked : given;
     return admission.of(as_box(whole[at]), as_box(b), score, arrays.classes ? arrays.classes[at] : 0);
   }
 };
 
 inline CallRules call_rules(const Call& call) {
-  return {pair_test(call.params), admission(call.params), call.rule_arrays, call.whole, needs_pair_test(call.params)};
+  return {pair_test(call.params),       admission(call.params),    call.rule_arrays, call.whole,
+          needs_pair_test(call.params), model_weights(call.params)};
 }
 
 #else
@@ -50,7 +58,10 @@ struct CallRules {
                         const CrowdNmsBox&) const {
     return true;
   }
-  __device__ Validity admit(std::size_t, const float4& b, float score, const PairRule& rule,
+  __device__ float ranked_score(std::size_t, float given) const {
+    return given;
+  }
+  __device__ Validity admit(std::size_t, const float4& b, float score, float, const PairRule& rule,
                             float score_threshold) const {
     return validity(b, score, rule, score_threshold);
   }

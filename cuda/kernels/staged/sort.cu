@@ -38,16 +38,23 @@ struct Loaded {
   std::uint32_t index;
   bool here;
   float4 box;
-  float score;
+  float given;  ///< score
+  float score;  ///< by which it ranks
 };
+
+__device__ float ranked_score(const Stage& stage, std::uint32_t i) {
+  const std::size_t at = stage.a.frames.input(stage.frame) + i;
+  return stage.a.rules.ranked_score(at, stage.a.frames.scores[at]);
+}
 
 __device__ Loaded load(const Stage& stage) {
   const Frames& frames = stage.a.frames;
   const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
   if (i >= frames.size(stage.frame))
-    return {i, false, {}, 0.0f};
+    return {i, false, {}, 0.0f, 0.0f};
   const std::size_t at = frames.input(stage.frame) + i;
-  return {i, true, frames.boxes[at], frames.scores[at]};
+  const float given = frames.scores[at];
+  return {i, true, frames.boxes[at], given, stage.a.rules.ranked_score(at, given)};
 }
 
 __device__ SortSlots* slots_of(const Stage& stage) {
@@ -71,10 +78,11 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   // Counted in shared memory first: chunks are few, and atomics on them would serialise.
   extern __shared__ std::uint32_t in_chunk[];
   const Stage stage(a, blockIdx.y);
-  const auto [i, here, b, score] = load(stage);
+  const auto [i, here, b, given, score] = load(stage);
   if (threadIdx.x < warp_size) {
-    Scale measured = measure_scale(a.frames, stage.frame, a.frames.size(stage.frame), a.rule, a.shape.columns,
-                                   a.shape.rows, a.shape.bins);
+    const std::uint32_t n = a.frames.size(stage.frame);
+    Scale measured = measure_scale(a.frames, stage.frame, n, n ? ranked_score(stage, sample(n)) : NAN, a.rule,
+                                   a.shape.columns, a.shape.rows, a.shape.bins);
     measured.grid.per_x *= tuning::staged_narrow;
     if (threadIdx.x == 0) {
       scale = measured;
@@ -88,7 +96,8 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   if (blockIdx.x == 0 && threadIdx.x == 0)
     a.arrays.scale[stage.frame] = scale;
   const Validity state =
-      here ? a.rules.admit(a.frames.input(stage.frame) + i, b, score, a.rule, a.score_threshold) : Validity::absent;
+      here ? a.rules.admit(a.frames.input(stage.frame) + i, b, given, score, a.rule, a.score_threshold)
+           : Validity::absent;
   const bool valid = state == Validity::valid;
   const float offset = a.rule.overlap.offset;
   add_up(total, width(b, offset), height(b, offset), state);
@@ -149,7 +158,7 @@ __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
 
 __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   const Stage stage(a, blockIdx.y);
-  const auto [i, here, b, score] = load(stage);
+  const auto [i, here, b, given, score] = load(stage);
   const SortSlots slots = here ? slots_of(stage)[i] : SortSlots{no_slot, no_slot};
   const std::uint32_t cell = stage.scale().grid.cell(b);
   const std::uint32_t bin = a.shape.cells() + stage.scale().scores.bin(score, i);
