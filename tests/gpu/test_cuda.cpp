@@ -203,8 +203,7 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Method, CudaAgainstOracle,
-                         testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CUDA)),
+INSTANTIATE_TEST_SUITE_P(Method, CudaAgainstOracle, testing::ValuesIn(methods_of(CROWD_NMS_BACKEND_CUDA)),
                          [](const auto& info) { return test_name(info.param); });
 
 Wanted everything(const Batch& batch) {
