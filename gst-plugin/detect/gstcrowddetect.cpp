@@ -54,11 +54,14 @@
  * ONNX Runtime's CUDA provider (ONNX models; `gst-crowd-convert-model person-net` makes one of the person network, and
  * with `--half` one of float16, which is quicker on a GPU and whose boxes differ by up to 1 % of their size: set
  * #crowddetect:model to it, its description lies beside it). All elements of a process that run one model on frames and
- * tiles of one size share it on the device, where their frames are searched one after another. A stream that is added
- * at run time makes all that share the network wait while it warms up, which takes seconds. What ONNX Runtime lacks for
- * CUDA is an error before the first frame. Scores differ by rounding. Candidates and their number stay there, and the
- * host does not wait. There is always room for #crowddetect:max-candidates; crowdnms counts what was found and what was
- * beyond, `stats` do not. Cascades do not run there.
+ * tiles of one size share it on the device, where their frames are searched one after another; the first of them
+ * prepares it, which takes seconds. ONNX Runtime works in the device's primary context. A neighbour that asks for a
+ * CUDA context gets that of device 0, so that a decoder works there, too: a device runs contexts in turn, and streams
+ * of frames of another one get less than half the rate. An application that gives elements a context of its own should
+ * take the primary one. What ONNX Runtime lacks for CUDA is an error before the first frame. Scores differ by
+ * rounding. Candidates and their number stay there, and the host does not wait. There is always room for
+ * #crowddetect:max-candidates; crowdnms counts what was found and what was beyond, `stats` do not. Cascades do not run
+ * there.
  *
  * ## What is common to all
  *
@@ -108,6 +111,7 @@
 #include "detect/detectwarnings.hpp"
 #include "detect/luma.hpp"
 #include "gpu/device.hpp"
+#include "gpu/sharedcontext.hpp"
 #include "lib/gstcrowdboxesplacement.hpp"
 #include "meta/candidatewriter.hpp"
 
@@ -293,6 +297,11 @@ static GstFlowReturn gst_crowd_detect_transform_ip(GstBaseTransform* transform, 
   return GST_FLOW_OK;
 }
 
+static gboolean gst_crowd_detect_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
+  return GST_BASE_TRANSFORM_CLASS(gst_crowd_detect_parent_class)->query(transform, direction, query) ||
+         crowd::answer_with_context(GST_ELEMENT(transform), query, -1);
+}
+
 static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
   GST_DEBUG_CATEGORY_INIT(crowd_detect_debug, "crowddetect", 0, "candidates from detectors");
   Base::class_init(
@@ -307,6 +316,7 @@ static void gst_crowd_detect_class_init(GstCrowdDetectClass* klass) {
   auto* transform_class = GST_BASE_TRANSFORM_CLASS(klass);
   transform_class->set_caps = gst_crowd_detect_set_caps;
   transform_class->sink_event = gst_crowd_detect_sink_event;
+  transform_class->query = gst_crowd_detect_query;
   transform_class->transform_ip = gst_crowd_detect_transform_ip;
 }
 

@@ -6,19 +6,14 @@
 #include <crowd/nms.h>
 #include <gst/video/video.h>
 
+#include <algorithm>
 #include <mutex>
 
 #include "gpu/parts.hpp"
 
 #if CROWD_HAVE_GST_CUDA
-#if GST_CHECK_VERSION(1, 24, 0)
-#include <gst/cuda/gstcuda.h>
-#else
-#include <gst/cuda/gstcudacontext.h>
-#include <gst/cuda/gstcudaloader.h>
-#include <gst/cuda/gstcudamemory.h>
-#include <gst/cuda/gstcudautils.h>
-#endif
+#include "gpu/gstcuda.hpp"
+#include "gpu/sharedcontext.hpp"
 #endif
 
 namespace crowd {
@@ -143,6 +138,11 @@ class SharedDevice final : public CudaDevice {
   bool adopt(GstMemory* memory, int device_id, std::string& problem) override;
 
  private:
+  bool has_context() {
+    const std::lock_guard lock(mutex_);
+    return context_ != nullptr;
+  }
+
   std::mutex mutex_;
   GstCudaContext* context_ = nullptr;
 };
@@ -157,12 +157,12 @@ bool SharedDevice::open(GstElement* element, int device_id, std::string& problem
     return false;
   }
   gst_cuda_memory_init_once();
-  // Calls back into set_context(), hence without the lock.
-  if (!gst_cuda_ensure_element_context(element, device_id, &context_)) {
-    problem = "no CUDA context on device " + std::to_string(device_id) + ": is there such a device?";
-    return false;
-  }
-  return true;
+  // These call back into set_context(), hence without the lock.
+  if (has_context() || (ask_neighbours(element) && has_context()) ||
+      (ask_application(element, device_id) && has_context()))
+    return true;
+  problem = "no CUDA context on device " + std::to_string(device_id) + ": is there such a device?";
+  return false;
 }
 
 void SharedDevice::set_context(GstElement* element, GstContext* context, int device_id) {

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What an element shares with its neighbours on the GPU: the CUDA context, memories in it, and the order of work. The
-// only file that uses gst/cuda, which is unstable API. In a build without gst/cuda there are no device memories,
-// and every element uses the device's primary context.
+// What an element shares with its neighbours on the GPU: the CUDA context, memories in it, and the order of work. Only
+// this and sharedcontext.hpp are built on gst/cuda, which is unstable API. In a build without gst/cuda there are no
+// device memories, and every element uses the device's primary context.
 //
 // The order of work. From GStreamer 1.24 on a CUDA memory may name the stream that its contents are ordered on: that
 // stream is used for everything that is done with the memory, so the host does not wait. Up to 1.22 memories have none:
@@ -111,8 +111,8 @@ class CudaDevice {
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
 
-  /// Gets a context from the neighbours, the application or, failing that, makes one on `device_id` (-1: any). Quiet:
-  /// false with the reason and remedy in `problem`.
+  /// Gets a context from the neighbours, the application or, failing that, takes the primary one of `device_id` (-1:
+  /// the first). Quiet: false with the reason and remedy in `problem`.
   virtual bool open(GstElement* element, int device_id, std::string& problem) = 0;
   virtual void close() = 0;
 

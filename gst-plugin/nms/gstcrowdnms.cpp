@@ -158,6 +158,7 @@
 #include "base/transform.hpp"
 #include "cluster/settings.hpp"
 #include "cluster/stream.hpp"
+#include "gpu/sharedcontext.hpp"
 #include "meta/batch.hpp"
 #include "nms/properties.hpp"
 
@@ -331,7 +332,7 @@ static gboolean gst_crowd_nms_query(GstBaseTransform* trans, GstPadDirection dir
   const gboolean answered = GST_BASE_TRANSFORM_CLASS(gst_crowd_nms_parent_class)->query(trans, direction, query);
   if (answered && direction == GST_PAD_SRC && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY)
     gst_crowd_nms_add_latency(self, query);
-  return answered;
+  return answered || crowd::answer_with_context(GST_ELEMENT(trans), query, Base::copy_settings(self).cuda_device_id);
 }
 
 static void gst_crowd_nms_set_context(GstElement* element, GstContext* context) {

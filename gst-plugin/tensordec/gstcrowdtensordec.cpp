@@ -88,6 +88,7 @@
 #include "base/element.hpp"
 #include "base/transform.hpp"
 #include "cluster/stream.hpp"
+#include "gpu/sharedcontext.hpp"
 #include "meta/candidatewriter.hpp"
 #include "tensordec/decodedmark.hpp"
 #include "tensordec/framedecoder.hpp"
@@ -303,9 +304,11 @@ static GstFlowReturn gst_crowd_tensor_dec_transform_ip(GstBaseTransform* transfo
 }
 
 static gboolean gst_crowd_tensor_dec_query(GstBaseTransform* transform, GstPadDirection direction, GstQuery* query) {
-  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && GST_CROWD_TENSOR_DEC(transform)->impl->stream.answer(query))
+  auto* self = GST_CROWD_TENSOR_DEC(transform);
+  if (GST_QUERY_TYPE(query) == GST_QUERY_CONTEXT && self->impl->stream.answer(query))
     return TRUE;
-  return GST_BASE_TRANSFORM_CLASS(gst_crowd_tensor_dec_parent_class)->query(transform, direction, query);
+  return GST_BASE_TRANSFORM_CLASS(gst_crowd_tensor_dec_parent_class)->query(transform, direction, query) ||
+         crowd::answer_with_context(GST_ELEMENT(transform), query, Base::copy_settings(self).nms.cuda_device_id);
 }
 
 static void gst_crowd_tensor_dec_set_context(GstElement* element, GstContext* context) {
