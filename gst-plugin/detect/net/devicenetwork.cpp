@@ -61,6 +61,9 @@ class CudaNetwork final : public DeviceNetwork {
 
   DeviceReport load();
   DeviceReport prepare(Size picture, const Settings& settings);
+  DeviceReport fill(const DeviceFrames::Work& work, void* input) const;
+  DeviceReport decode(const DeviceFrames::Work& work, const Settings& settings,
+                      const std::vector<tensors::Tensor>& outputs) const;
   DeviceReport search(const DeviceFrames::Work& work, const Settings& settings);
 
   Choice choice_;
@@ -72,7 +75,6 @@ class CudaNetwork final : public DeviceNetwork {
   TilePlan plan_;
   cuda::DeviceMemory crops_, placements_, classes_;
   cuda::Event done_;
-  std::vector<tensors::Tensor> outputs_;
 };
 
 DeviceReport CudaNetwork::load() {
@@ -119,31 +121,39 @@ DeviceReport CudaNetwork::prepare(Size picture, const Settings& settings) {
   return report;
 }
 
-DeviceReport CudaNetwork::search(const DeviceFrames::Work& work, const Settings& settings) {
-  DeviceReport report = prepare({work.part.width, work.part.height}, settings);
-  if (report.outcome != DeviceOutcome::done)
-    return report;
+DeviceReport CudaNetwork::fill(const DeviceFrames::Work& work, void* input) const {
   const FillWork fill = {picture_of(work.frame, work.part),
                          static_cast<const Crop*>(crops_.get()),
                          static_cast<int>(plan_.crops.size()),
                          encoding_of(choice_.description.input, plan_.input.width, plan_.input.height),
                          choice_.description.input.tensor.type,
-                         engine_->input()};
-  if (const auto error = static_cast<cudaError_t>(fill_on_device(fill, work.stream)); error != cudaSuccess)
-    return report_of("a network's input", error);
-  if (report = engine_->enqueue(work.stream, outputs_); report.outcome != DeviceOutcome::done)
-    return report;
+                         input};
+  const auto error = static_cast<cudaError_t>(fill_on_device(fill, work.stream));
+  return error == cudaSuccess ? DeviceReport() : report_of("a network's input", error);
+}
+
+DeviceReport CudaNetwork::decode(const DeviceFrames::Work& work, const Settings& settings,
+                                 const std::vector<tensors::Tensor>& outputs) const {
   const tensors::DeviceDecodeSettings decode = {settings.score_threshold,
                                                 static_cast<const std::uint32_t*>(classes_.get()),
                                                 static_cast<std::uint32_t>(settings.classes.size())};
   const tensors::DecodedArrays out = {work.boxes.count, &work.boxes.boxes->x1, work.boxes.scores, work.boxes.classes,
                                       work.capacity};
   cudaError_t error =
-      decoder_->enqueue(outputs_, static_cast<unsigned>(fill.count),
+      decoder_->enqueue(outputs, static_cast<unsigned>(plan_.crops.size()),
                         static_cast<const tensors::Placement*>(placements_.get()), decode, out, work.stream);
   if (error == cudaSuccess)
     error = cudaEventRecord(done_.get(), work.stream);
   return error == cudaSuccess ? DeviceReport() : report_of("a network's outputs", error);
+}
+
+DeviceReport CudaNetwork::search(const DeviceFrames::Work& work, const Settings& settings) {
+  if (DeviceReport report = prepare({work.part.width, work.part.height}, settings);
+      report.outcome != DeviceOutcome::done)
+    return report;
+  return engine_->run(
+      work.stream, [&](void* input) { return fill(work, input); },
+      [&](const std::vector<tensors::Tensor>& outputs) { return decode(work, settings, outputs); });
 }
 
 }  // namespace

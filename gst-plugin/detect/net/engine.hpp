@@ -4,6 +4,7 @@
 // What runs a network: a library that reads a model's file. Not thread-safe: one engine, one thread at a time.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -47,12 +48,14 @@ class DeviceEngine {
   /// As Engine::prepare(), for batches of `batch` inputs. Allocates, may wait.
   virtual DeviceReport prepare(int batch, int width, int height, std::vector<tensors::TensorInfo>& outputs) = 0;
 
-  /// Where the input of the next run goes, of the type and size of prepare().
-  virtual void* input() = 0;
+  /// Gives the stream what fills an input of the type and size of prepare().
+  using Fill = std::function<DeviceReport(void* input)>;
+  /// Gives the stream all that reads the outputs, in the order of prepare(): others may write them later.
+  using Read = std::function<DeviceReport(const std::vector<tensors::Tensor>& outputs)>;
 
-  /// Runs in order of `stream`: after what it was given before, and before what it is given later. The host does not
-  /// wait. `outputs`, in the order of prepare(), stay where they are until the next prepare().
-  virtual DeviceReport enqueue(CUstream_st* stream, std::vector<tensors::Tensor>& outputs) = 0;
+  /// Runs in order of `stream`: after what it was given before, fill() included, and before read() and what it is given
+  /// later. The host does not wait, but for calls in other threads that run the same network.
+  virtual DeviceReport run(CUstream_st* stream, const Fill& fill, const Read& read) = 0;
 };
 
 /// A row of the table of engines.

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A network on a device, as ONNX Runtime has loaded it. Its first run chooses algorithms, which takes seconds, and its
-// scratch memory is as large as all layers: engines of a process that run one model on inputs of one shape share it.
+// scratch memory is as large as all layers: engines of a process that run one model on inputs of one shape share it,
+// with its input and outputs.
 #pragma once
 
 #include <memory>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "detect/net/cuda_contexts.hpp"
+#include "detect/net/ort_device_run.hpp"
 #include "detect/net/ort_model.hpp"
 #include "detect/net/sharedsessions.hpp"
 
@@ -33,10 +35,13 @@ class OrtDeviceSession {
   OrtDeviceSession(const OrtDeviceSession&) = delete;
   OrtDeviceSession& operator=(const OrtDeviceSession&) = delete;
 
-  /// To be held where the model is used and where work is given to the stream. Runs use scratch memory of the session,
-  /// hence this one stream orders all of them.
+  /// To be held where the model is used and where work is given to the stream. Runs use memory of the session, hence
+  /// this one stream orders all of them, and what fills their input and reads their outputs.
   std::mutex& mutex() {
     return mutex_;
+  }
+  OrtDeviceRun& run() {
+    return *run_;
   }
   OrtModel& model() {
     return *model_;
@@ -62,6 +67,7 @@ class OrtDeviceSession {
   std::mutex mutex_;
   std::unique_ptr<PrimaryStream> stream_;
   std::unique_ptr<OrtModel> model_;
+  std::unique_ptr<OrtDeviceRun> run_;
 };
 
 }  // namespace crowd::net

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <deque>
 #include <thread>
 
 #include "../../element/real_models.hpp"
@@ -55,19 +56,35 @@ std::unique_ptr<DeviceEngine> make(const std::string& path, std::size_t memory_l
   return engine;
 }
 
+DeviceReport copy(void* to, const void* from, std::size_t floats, cudaStream_t stream) {
+  const cudaError_t error = crowd::test::copy_by_kernel(to, from, floats, stream);
+  return {error == cudaSuccess ? DeviceOutcome::done : DeviceOutcome::failed, cudaGetErrorString(error)};
+}
+
+/// Gives the stream one run from `input` to copies of the outputs.
+std::deque<Memory> enqueue(DeviceEngine& engine, const Memory& input, cudaStream_t stream) {
+  std::deque<Memory> results;
+  expect_done(engine.run(
+      stream, [&](void* to) { return copy(to, input.data, input.size, stream); },
+      [&](const std::vector<Tensor>& outputs) {
+        DeviceReport report;
+        for (const Tensor& output : outputs) {
+          Memory& result = results.emplace_back(elements_of(output.dims));
+          if (report.outcome == DeviceOutcome::done)
+            report = copy(result.data, output.data, result.size, stream);
+        }
+        return report;
+      }));
+  return results;
+}
+
 /// Runs on a stream, waits, and gives what the outputs hold.
 std::vector<std::vector<float>> run(DeviceEngine& engine, const std::vector<float>& input, cudaStream_t stream) {
   Memory memory(input.size());
   memory.upload(input, stream);
-  EXPECT_EQ(crowd::test::copy_by_kernel(engine.input(), memory.data, input.size(), stream), cudaSuccess);
-  std::vector<Tensor> outputs;
-  expect_done(engine.enqueue(stream, outputs));
   std::vector<std::vector<float>> result;
-  for (const Tensor& output : outputs) {
-    Memory values(elements_of(output.dims));
-    EXPECT_EQ(crowd::test::copy_by_kernel(values.data, output.data, values.size, stream), cudaSuccess);
-    result.push_back(values.download(stream));
-  }
+  for (Memory& output : enqueue(engine, memory, stream))
+    result.push_back(output.download(stream));
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   return result;
 }
@@ -128,11 +145,9 @@ TEST_P(OrtDevice, DoesNotMakeTheHostWait) {
   later.upload(first, stream);
   Gate gate;
   ASSERT_EQ(cudaLaunchHostFunc(stream, wait_at, &gate), cudaSuccess);
-  ASSERT_EQ(crowd::test::copy_by_kernel(engine->input(), later.data, later.size, stream), cudaSuccess);
-  std::vector<Tensor> outputs;
-  expect_done(engine->enqueue(stream, outputs));
-  ASSERT_EQ(outputs.size(), 1U);
-  ASSERT_EQ(crowd::test::copy_by_kernel(later.data, outputs[0].data, later.size, stream), cudaSuccess);
+  expect_done(engine->run(
+      stream, [&](void* to) { return copy(to, later.data, later.size, stream); },
+      [&](const std::vector<Tensor>& outputs) { return copy(later.data, outputs[0].data, later.size, stream); }));
   EXPECT_FALSE(gate.given_up) << "the host waited for the device";
   gate.open = true;
   EXPECT_EQ(later.download(stream), positive(first)) << "not in the order of the stream";
@@ -143,8 +158,11 @@ TEST_P(OrtDevice, ServesCallersThatChangeTheirContext) {
   const TemporaryFile file(crowd::test::small_onnx(), ".onnx");
   auto engine = make(file.path);
   ASSERT_TRUE(engine);
-  std::vector<Tensor> outputs;
-  EXPECT_EQ(engine->enqueue(nullptr, outputs).outcome, DeviceOutcome::failed) << "not prepared";
+  const auto never = [](auto&&) -> DeviceReport {
+    ADD_FAILURE() << "not prepared";
+    return {};
+  };
+  EXPECT_EQ(engine->run(nullptr, never, never).outcome, DeviceOutcome::failed);
   std::vector<TensorInfo> infos;
   expect_done(engine->prepare(1, 7, 5, infos));
   const std::vector<float> input = noise(3 * 5 * 7, -1, 1);
@@ -211,6 +229,45 @@ TEST_P(OrtDevice, IsSharedByEngines) {
     thread.join();
 }
 
+/// What others do in the context while it is recorded breaks the record, and must break nothing else.
+TEST_P(OrtDevice, IsPreparedWhileOthersWaitForTheDevice) {
+  const TemporaryFile file(crowd::test::small_onnx({.batch = 0}), ".onnx");
+  const Context primary(true);
+  std::atomic<bool> done = false;
+  std::thread waits([&] {
+    const CurrentContext current(*primary.driver, primary.context);
+    while (!done)
+      (void)cudaDeviceSynchronize();  // refused during a capture
+  });
+  for (int i = 0; i < 5; i++) {
+    const auto engine = make(file.path);
+    ASSERT_TRUE(engine);
+    std::vector<TensorInfo> infos;
+    expect_done(engine->prepare(2, 7, 5, infos));
+    const std::vector<float> input = noise(2 * 3 * 5 * 7, -1, 1);
+    EXPECT_THAT(run(*engine, input, nullptr), ElementsAre(positive(input))) << i;
+  }
+  done = true;
+  waits.join();
+}
+
+/// One that fails between filling and reading leaves the network to the others.
+TEST_P(OrtDevice, GoesOnAfterACallerThatFails) {
+  const TemporaryFile file(crowd::test::small_onnx(), ".onnx");
+  const auto engine = make(file.path), other = make(file.path);
+  ASSERT_TRUE(engine && other);
+  std::vector<TensorInfo> infos;
+  expect_done(engine->prepare(1, 7, 5, infos));
+  expect_done(other->prepare(1, 7, 5, infos));
+  const auto fails = [](auto&&) { return DeviceReport{DeviceOutcome::dropped, "no"}; };
+  const auto works = [](auto&&) { return DeviceReport(); };
+  EXPECT_EQ(engine->run(nullptr, fails, works).outcome, DeviceOutcome::dropped);
+  EXPECT_EQ(engine->run(nullptr, works, fails).outcome, DeviceOutcome::dropped);
+  const std::vector<float> input = noise(3 * 5 * 7, -1, 1);
+  for (DeviceEngine* each : {engine.get(), other.get()})
+    EXPECT_THAT(run(*each, input, nullptr), ElementsAre(positive(input)));
+}
+
 struct RealModel {
   const char* name;
   const char* script;
@@ -221,10 +278,10 @@ struct RealModel {
 /// Milliseconds a run, of 50 back to back.
 double time_on_device(DeviceEngine& engine, cudaStream_t stream) {
   constexpr int runs = 50;
-  std::vector<Tensor> outputs;
+  const auto nothing = [](auto&&) { return DeviceReport(); };
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < runs; i++)
-    expect_done(engine.enqueue(stream, outputs));
+    expect_done(engine.run(stream, nothing, nothing));
   EXPECT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
   const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
   return time.count() / runs;
