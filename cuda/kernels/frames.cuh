@@ -128,9 +128,16 @@ constexpr std::size_t workspace_alignment = 256;
 // Launches.
 
 /// Greedy or map-reduce with all outputs, for frames of up to direct_capacity candidates. Returns false and launches
-/// nothing for larger ones. `carver`: direct_bytes() of device memory.
-bool launch_direct(const Call& call, Carver carver);
-std::size_t direct_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
+/// nothing for larger ones. `carver`: workspace_bytes() of device memory.
+namespace direct {
+bool launch(const Call& call, Carver carver);
+std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
+}  // namespace direct
+
+/// The same, with what needs_pair_test() and needs_admission() are about.
+namespace ruled_direct {
+bool launch(const Call& call, Carver carver);
+}  // namespace ruled_direct
 
 /// Greedy or map-reduce with all outputs, for any capacity. `carver`: workspace_bytes() of device memory.
 namespace staged {

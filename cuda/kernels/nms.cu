@@ -94,15 +94,17 @@ bool is_captured(cudaStream_t stream) {
 }
 
 std::size_t lists_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint32_t capacity) {
-  return std::max(direct_bytes(frames, capacity, alignment), staged::workspace_bytes(frames, capacity, alignment));
+  return std::max(direct::workspace_bytes(frames, capacity, alignment),
+                  staged::workspace_bytes(frames, capacity, alignment));
 }
 
 template <bool all_suppress>
 void launch_lists(Call& call, std::byte* workspace) {
   call.all_suppress = all_suppress;
-  if (needs_pair_test(call.params) || needs_admission(call.params) || reads_weights(call.params))
-    return ruled::launch(call, Carver(workspace, alignment));
-  if (has_direct && launch_direct(call, Carver(workspace, alignment))) {
+  const bool weights = reads_weights(call.params);
+  const bool rules = weights || needs_pair_test(call.params) || needs_admission(call.params);
+  const auto launch_direct = rules ? ruled_direct::launch : direct::launch;
+  if (has_direct && !weights && launch_direct(call, Carver(workspace, alignment))) {
     // A device may refuse a launch of that shape, say for want of shared memory. The stages run on any; but a capture
     // that a launch failed in stays broken.
     if (call.error == cudaSuccess || is_captured(call.stream))
@@ -110,7 +112,8 @@ void launch_lists(Call& call, std::byte* workspace) {
     (void)cudaGetLastError();
     call.error = cudaSuccess;
   }
-  staged::launch(call, Carver(workspace, alignment));
+  const auto launch_staged = rules ? ruled::launch : staged::launch;
+  launch_staged(call, Carver(workspace, alignment));
 }
 
 std::size_t nmw_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {

@@ -4,14 +4,21 @@
 // The direct path: map and reduce of Oro et al. 2020 without the matrix, for frames of up to 4096 candidates. The map
 // (map.cu) finds each row's rank and its few suppressors; the reduce (reduce.cu), a block a frame, decides which rows
 // survive.
+//
+// Compiled twice, as the stages are: with CROWD_RULED as `ruled_direct`.
 #pragma once
 
+#include "kernels/call_rules.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/memory.cuh"
 #include "kernels/near.cuh"
 #include "kernels/tuning.hpp"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
+
+using CROWD_STAGED::call_rules;
+using CROWD_STAGED::CallRules;
+using CROWD_STAGED::has_rules;
 
 constexpr unsigned capacity_max = tuning::direct_capacity;
 /// Largest tile, in words of 32 rows.
@@ -133,6 +140,7 @@ struct DirectArguments {
   unsigned tile;        ///< rows a block of the map handles
   bool existence_only;  ///< it matters only whether a row has a suppressor: map-reduce without representatives and
                         ///< members
+  CallRules rules;
 };
 
 /// A frame's first input and size. If the caller gave neither counts nor offsets, both are known on the host, and so
@@ -158,6 +166,26 @@ __device__ inline Candidate fetch(const DirectArguments& a, std::size_t input, s
           a.rule.by_class ? a.frames.classes[input + index] : 0};
 }
 
+/// Whether two boxes of the frame that begins at `input` overlap, and the pair counts. `other` ranks better.
+__device__ inline bool overlaps(const DirectArguments& a, std::size_t input, const Candidate& other,
+                                const Candidate& mine) {
+  if constexpr (has_rules)
+    return crowd::suppresses(other.box, mine.box, a.rule) &&
+           a.rules.count(input, other.index, mine.index, as_box(other.box), as_box(mine.box));
+  else
+    return crowd::suppresses(other.box, mine.box, a.rule);
+}
+
+/// Whether `other` suppresses `mine`.
+__device__ inline bool suppresses(const DirectArguments& a, std::size_t input, const Candidate& other,
+                                  const Candidate& mine) {
+  if constexpr (has_rules)
+    return crowd::suppresses(other, mine, a.rule) &&
+           a.rules.count(input, other.index, mine.index, as_box(other.box), as_box(mine.box));
+  else
+    return crowd::suppresses(other, mine, a.rule);
+}
+
 /// Whether overlap bounds the distance of centres (PairRule::reach).
 inline bool bounded(const PairRule& rule) {
   return rule.reach < INFINITY && !rule.disjoint_too;
@@ -169,4 +197,4 @@ void launch_small(const Call& call, const DirectArguments& arguments);
 void launch_map(const Call& call, const DirectArguments& arguments);
 void launch_reduce(const Call& call, const DirectArguments& arguments);
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

@@ -12,7 +12,7 @@
 #include "kernels/chain.cuh"
 #include "kernels/direct/pending.cuh"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
 
 /// The token: how many groups of 32 ranks are decided, and how many survivors these have. The survivors' indices are in
 /// Memory::members.
@@ -115,7 +115,10 @@ __device__ inline bool try_new_survivors(const View& view, const Candidate& mine
       const float4 box = {left, __shfl_sync(all_lanes, survivor.box.y, lane), right,
                           __shfl_sync(all_lanes, survivor.box.w, lane)};
       const std::int32_t label = __shfl_sync(all_lanes, survivor.label, lane);
-      if (open && (!rule.by_class || label == mine.label) && suppresses(box, mine.box, rule))
+      Candidate other = {box, 0, 0, label};
+      if constexpr (has_rules)
+        other.index = __shfl_sync(all_lanes, survivor.index, lane);
+      if (open && (!rule.by_class || label == mine.label) && overlaps(view.a, view.input, other, mine))
         open = false;
     }
   }
@@ -131,7 +134,7 @@ __device__ inline std::uint32_t suppressors_in_warp(const View& view, const Cand
     const int lane = __ffs(static_cast<int>(todo)) - 1;
     const std::uint32_t other = __shfl_sync(all_lanes, mine.index, lane);
     if (open && lane < static_cast<int>(threadIdx.x % 32) &&
-        suppresses(fetch(view.a, view.input, other), mine, view.a.rule))
+        suppresses(view.a, view.input, fetch(view.a, view.input, other), mine))
       lanes |= 1u << lane;
   }
   return lanes;
@@ -214,4 +217,4 @@ static __noinline__ __device__ void decide_in_order(View view) {
     decide_group(view, group);
 }
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

@@ -8,7 +8,7 @@
 #include "kernels/direct/map_tile.cuh"
 #include "kernels/direct/tile_results.cuh"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
 
 namespace {
 
@@ -74,4 +74,4 @@ void launch_map(const Call& call, const DirectArguments& arguments) {
     launch<false>(call, arguments);
 }
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

@@ -10,7 +10,7 @@
 #include "kernels/direct/tile_results.cuh"
 #include "kernels/direct/tile_rows.cuh"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
 
 /// Finds how many rows each column outranks (Columns::key), counts that in tile.above, and sets `near` to a mask of
 /// these rows.
@@ -91,8 +91,9 @@ __device__ void test_pair(const DirectArguments& a, Tile& tile, const Job& job, 
     rule.overlap.metric = bounding(Ratios{}, rule.overlap.metric);
     rule.disjoint_too = false;
   }
-  if (suppresses(column, row, rule) && is_better(tile, job, place, r, i) &&
-      (!rule.by_class || a.frames.classes[job.input + i] == tile.label[r]))
+  if (crowd::suppresses(column, row, rule) && is_better(tile, job, place, r, i) &&
+      (!rule.by_class || a.frames.classes[job.input + i] == tile.label[r]) &&
+      (!has_rules || a.rules.count(job.input, i, job.first + r, as_box(column), as_box(row))))
     add_suppressor(a, tile, job, place, i);
 }
 
@@ -242,4 +243,4 @@ __device__ void map_tile(const DirectArguments& a, Tile<Plan>& tile, const Job& 
   write_rejected(a, tile, job, to);
 }
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

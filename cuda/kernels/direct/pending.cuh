@@ -8,7 +8,7 @@
 
 #include "kernels/direct/reduce_view.cuh"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
 
 /// A pending candidate keeps what it has learned in its row:
 /// * with several rows a thread (decide_many()), one that is an alias or decided has no suppressors, but a
@@ -107,7 +107,7 @@ __device__ inline Hit search(const View& view, std::uint32_t index, std::uint32_
     const std::uint32_t other = rank < end ? view.found.rows[rank].index() : sentinel_suppressed;
     const PublishedDecision decision = view.decision(other);
     const bool hit = (kept ? decision.has_kept() : !decision.all_suppressed()) &&
-                     suppresses(fetch(view.a, view.input, other), mine, view.a.rule);
+                     suppresses(view.a, view.input, fetch(view.a, view.input, other), mine);
     const unsigned hits = __ballot_sync(all_lanes, hit);
     const unsigned kept_hits = __ballot_sync(all_lanes, hit && decision.has_kept());
     if (hits) {
@@ -248,4 +248,4 @@ __device__ inline bool decide_many(const View& view) {
   return undecided;
 }
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

@@ -8,9 +8,7 @@
 #include "core/carver.hpp"
 #include "kernels/direct/reduce_frame.cuh"
 
-namespace crowd {
-
-namespace direct {
+namespace crowd::CROWD_DIRECT {
 
 namespace {
 
@@ -67,35 +65,34 @@ void launch_reduce(const Call& call, const DirectArguments& arguments) {
     launch<items_max>(call, arguments);
 }
 
-}  // namespace direct
-
-std::size_t direct_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment) {
+std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment) {
   Carver carver(nullptr, alignment);
-  if (capacity <= direct::capacity_max)
-    direct::take_arrays(carver, frames, capacity);
+  if (capacity <= capacity_max)
+    take_arrays(carver, frames, capacity);
   return carver.bytes();
 }
 
-bool launch_direct(const Call& call, Carver carver) {
+bool launch(const Call& call, Carver carver) {
   const std::uint32_t capacity = call.frames.capacity;
-  if (!capacity || capacity > direct::capacity_max)
+  if (!capacity || capacity > capacity_max)
     return false;
   const Device device = current_device();
-  const direct::DirectArguments arguments{call.frames,
-                                          direct::take_arrays(carver, call.frame_count, capacity),
-                                          call.out,
-                                          pair_rule(call.rule(), call.by_class()),
-                                          call.params.score_threshold,
-                                          direct::tile_for(call, device),
-                                          call.all_suppress && !call.out.representatives && !call.out.members};
+  const DirectArguments arguments{call.frames,
+                                  take_arrays(carver, call.frame_count, capacity),
+                                  call.out,
+                                  pair_rule(call.rule(), call.by_class()),
+                                  call.params.score_threshold,
+                                  tile_for(call, device),
+                                  call.all_suppress && !call.out.representatives && !call.out.members,
+                                  call_rules(call)};
   if (capacity <= tuning::small_capacity && device.hopper) {
-    direct::launch_small(call, arguments);
+    launch_small(call, arguments);
     return true;
   }
-  direct::launch_map(call, arguments);
+  launch_map(call, arguments);
   if (call.error == cudaSuccess)
-    direct::launch_reduce(call, arguments);
+    launch_reduce(call, arguments);
   return true;
 }
 
-}  // namespace crowd
+}  // namespace crowd::CROWD_DIRECT

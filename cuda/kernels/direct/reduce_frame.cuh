@@ -7,7 +7,7 @@
 
 #include "kernels/direct/in_order.cuh"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
 
 /// The rows of a thread. Those of a warp are consecutive ranks.
 template <unsigned items>
@@ -263,4 +263,4 @@ __device__ void reduce_frame(const View& view, const Row* first) {
     write_report(view, rejected, kept.all);
 }
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

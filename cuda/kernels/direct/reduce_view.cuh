@@ -6,7 +6,7 @@
 
 #include "kernels/direct/direct.cuh"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
 
 /// Most rows a thread.
 constexpr unsigned items_max = 4;
@@ -166,4 +166,4 @@ struct View {
   }
 };
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

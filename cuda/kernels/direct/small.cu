@@ -10,7 +10,7 @@
 #include "kernels/direct/reduce_frame.cuh"
 #include "kernels/direct/tile_results.cuh"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
 
 namespace {
 
@@ -89,4 +89,4 @@ void launch_small(const Call& call, const DirectArguments& arguments) {
   launch_pdl(kernel, call, {{call.frame_count * group, 1, 1}, threads, bytes, bytes, group}, of_cluster);
 }
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

@@ -7,7 +7,7 @@
 
 #include "kernels/direct/direct.cuh"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
 
 /// In place of a list's first vector: there is no list.
 constexpr std::uint32_t not_listed = 0xffff;
@@ -130,13 +130,25 @@ __device__ inline Raw load(const DirectArguments& a, std::size_t at) {
   return {a.frames.boxes[at], a.frames.scores[at]};
 }
 
+/// Of the candidate at `at` in the arrays, as loaded.
+__device__ inline Validity validity(const DirectArguments& a, std::size_t at, const Raw& raw) {
+  return a.rules.admit(at, raw.box, raw.score, raw.score, a.rule, a.score_threshold);
+}
+
+/// validity() == Validity::valid, in few instructions for usual boxes.
+__device__ inline bool is_valid(const DirectArguments& a, std::size_t at, const Raw& raw) {
+  if (has_rules && !a.rules.admits_all)
+    return validity(a, at, raw) == Validity::valid;
+  return crowd::is_valid(raw.box, raw.score, a.rule, a.score_threshold);
+}
+
 /// Counts a thread's columns that are not valid.
 template <typename Tile>
 __device__ void count_rejected(const DirectArguments& a, Tile& tile, const Job& job) {
 #pragma unroll 1
   for (std::uint32_t i = threadIdx.x; i < job.n; i += blockDim.x) {
     const Raw raw = load(a, job.input + i);
-    const Validity state = validity(raw.box, raw.score, a.rule, a.score_threshold);
+    const Validity state = validity(a, job.input + i, raw);
     if (state != Validity::valid)
       atomicAdd(state == Validity::invalid ? &tile.rejected.invalid : &tile.rejected.below_threshold, 1u);
   }
@@ -149,7 +161,7 @@ __device__ inline unsigned valid_columns(const DirectArguments& a, const Job& jo
 #pragma unroll 1
   for (std::uint32_t i = threadIdx.x; i < job.n; i += blockDim.x, bit *= 2) {
     const Raw raw = load(a, job.input + i);
-    if (validity(raw.box, raw.score, a.rule, a.score_threshold) == Validity::valid)
+    if (validity(a, job.input + i, raw) == Validity::valid)
       counted |= bit;
   }
   return counted;
@@ -168,7 +180,7 @@ __device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a,
     columns.key[k] = number_key(raw[k].score) + (k * blockDim.x + threadIdx.x < job.first + job.rows);
     max_extent_code = max(max_extent_code, extent_code(raw[k].box));
   }
-  if (unlikely(max_extent_code >= unusual_extent)) {
+  if (unlikely(max_extent_code >= unusual_extent) || !a.rules.admits_all) {
     const unsigned counted = valid_columns(a, job);
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
@@ -213,4 +225,4 @@ __device__ void clear(Tile& tile) {
   }
 }
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

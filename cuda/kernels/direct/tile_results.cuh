@@ -6,7 +6,7 @@
 
 #include "kernels/direct/tile.cuh"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
 
 template <typename Tile>
 __device__ bool is_valid_row(const Tile& tile, std::uint32_t place) {
@@ -189,4 +189,4 @@ __device__ void write_rejected(const DirectArguments& a, const Tile& tile, const
   write_absent(to.rows, job.n - tile.rejected.invalid - tile.rejected.below_threshold, a.frames.capacity);
 }
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

@@ -7,7 +7,7 @@
 
 #include "kernels/direct/tile.cuh"
 
-namespace crowd::direct {
+namespace crowd::CROWD_DIRECT {
 
 /// Where along an axis a column can be that overlaps a row from `from` to `to`: its centre if that is bounded, else any
 /// part of its box.
@@ -41,9 +41,9 @@ __device__ inline std::uint32_t bin_range_of(const Range& range, float per) {
   return static_cast<std::uint32_t>(bin_range.first) % axis_bins << 16 | bin_range.count;
 }
 
-/// Loads row 32 * word + lane, or the tile's last one beyond the end.
-__device__ inline Raw load_row(const DirectArguments& a, const Job& job, unsigned word) {
-  return load(a, job.input + job.first + min(32 * word + threadIdx.x % 32, job.rows - 1));
+/// Where row 32 * word + lane is in the arrays, or the tile's last one beyond the end.
+__device__ inline std::size_t place_of_row(const Job& job, unsigned word) {
+  return job.input + job.first + min(32 * word + threadIdx.x % 32, job.rows - 1);
 }
 
 /// Bins per unit along an axis: half as wide as the mean reach of the warp's rows; half that number if `bounded`, as
@@ -72,13 +72,15 @@ __device__ void store_rows(const DirectArguments& a, Tile& tile, const Job& job,
   const unsigned axis = task % 2;
   const std::uint32_t r = 32 * word + threadIdx.x % 32;
   const float offset = a.rule.overlap.offset;
-  const auto is_valid_row = [&](const Raw& raw) { return is_valid(raw.box, raw.score, a.rule, a.score_threshold); };
+  const auto is_valid_row = [&](unsigned of_word, const Raw& raw) {
+    return is_valid(a, place_of_row(job, of_word), raw);
+  };
   const auto from = [&](const float4& b) { return axis ? b.y : b.x; };
   const auto to = [&](const float4& b) { return axis ? b.w : b.z; };
-  const Raw first = load_row(a, job, 0);
-  const bool first_valid = is_valid_row(first);
-  const Raw row = word ? load_row(a, job, word) : first;
-  const bool row_valid = r < job.rows && (word ? is_valid_row(row) : first_valid);
+  const Raw first = load(a, place_of_row(job, 0));
+  const bool first_valid = is_valid_row(0, first);
+  const Raw row = word ? load(a, place_of_row(job, word)) : first;
+  const bool row_valid = r < job.rows && (word ? is_valid_row(word, row) : first_valid);
   const float4& b = row.box;
   const float bins_per_unit =
       measure_bins<Tile::bounded>(to(first.box) - from(first.box) + offset, first_valid, a.rule);
@@ -156,4 +158,4 @@ __device__ void sort_rows(Tile& tile, const Job& job) {
   }
 }
 
-}  // namespace crowd::direct
+}  // namespace crowd::CROWD_DIRECT

@@ -10,11 +10,11 @@
 #pragma once
 
 #include "core/carver.hpp"
+#include "kernels/call_rules.cuh"
 #include "kernels/frames.cuh"
 #include "kernels/launch.cuh"
 #include "kernels/memory.cuh"
 #include "kernels/near.cuh"
-#include "kernels/staged/call_rules.cuh"
 #include "kernels/staged/resolve.cuh"
 #include "kernels/tuning.hpp"
 
@@ -262,7 +262,7 @@ struct Stage {
     if constexpr (!has_rules)  // the compiler makes other code of a condition that is always true
       return crowd::suppresses(b, mine.box, a.rule) && label(key) == mine.label;
     return crowd::suppresses(b, mine.box, a.rule) && label(key) == mine.label &&
-           a.rules.count(a.frames, frame, rank_index(key), rank_index(mine.key), as_box(b), as_box(mine.box));
+           a.rules.count(a.frames.input(frame), rank_index(key), rank_index(mine.key), as_box(b), as_box(mine.box));
   }
   __device__ bool suppresses_at(std::uint32_t place, const Subject& mine) const {
     const std::uint64_t key = a.arrays.key[slot + place];

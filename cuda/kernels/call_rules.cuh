@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What a call asks of candidates beside their boxes: of each by itself, and of two that overlap. Nothing in the
-// namespace `staged`, so that its kernels are those that they would be without.
+// namespaces `staged` and `direct`, so that their kernels are those that they would be without.
 #pragma once
 
 #include "core/model_weights.hpp"
@@ -10,8 +10,10 @@
 
 #if defined(CROWD_RULED)
 #define CROWD_STAGED ruled
+#define CROWD_DIRECT ruled_direct
 #else
 #define CROWD_STAGED staged
+#define CROWD_DIRECT direct
 #endif
 
 namespace crowd::CROWD_STAGED {
@@ -26,12 +28,13 @@ struct CallRules {
   RuleArrays arrays;    ///< of all frames
   const float4* whole;  ///< boxes, where frames.boxes are their visible parts
   bool tests_pairs;
+  bool admits_all;  ///< that are valid by the box, the overlap rule's offset and score_threshold
   ModelWeights weights;
 
-  /// Whether a pair counts that overlaps, of candidates by index.
-  __device__ bool count(const Frames& frames, std::uint32_t frame, std::uint32_t hi, std::uint32_t lo,
-                        const CrowdNmsBox& hi_box, const CrowdNmsBox& lo_box) const {
-    return !tests_pairs || pairs.counts(hi, lo, hi_box, lo_box, arrays.from(frames.input(frame)));
+  /// Whether a pair counts that overlaps, of candidates by index in the frame that begins at `input`.
+  __device__ bool count(std::size_t input, std::uint32_t hi, std::uint32_t lo, const CrowdNmsBox& hi_box,
+                        const CrowdNmsBox& lo_box) const {
+    return !tests_pairs || pairs.counts(hi, lo, hi_box, lo_box, arrays.from(input));
   }
   /// The score by which the candidate at `at` in the arrays ranks.
   __device__ float ranked_score(std::size_t at, float given) const {
@@ -45,8 +48,13 @@ struct CallRules {
 };
 
 inline CallRules call_rules(const Call& call) {
-  return {pair_test(call.params),       admission(call.params),    call.rule_arrays, call.whole,
-          needs_pair_test(call.params), model_weights(call.params)};
+  return {pair_test(call.params),
+          admission(call.params),
+          call.rule_arrays,
+          call.whole,
+          needs_pair_test(call.params),
+          !needs_admission(call.params) && call.rule().offset == static_cast<float>(call.params.pixel_offset),
+          model_weights(call.params)};
 }
 
 #else
@@ -54,8 +62,9 @@ inline CallRules call_rules(const Call& call) {
 constexpr bool has_rules = false;
 
 struct CallRules {
-  __device__ bool count(const Frames&, std::uint32_t, std::uint32_t, std::uint32_t, const CrowdNmsBox&,
-                        const CrowdNmsBox&) const {
+  static constexpr bool admits_all = true;
+
+  __device__ bool count(std::size_t, std::uint32_t, std::uint32_t, const CrowdNmsBox&, const CrowdNmsBox&) const {
     return true;
   }
   __device__ float ranked_score(std::size_t, float given) const {
