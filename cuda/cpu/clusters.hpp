@@ -71,7 +71,7 @@ class Neighbours {
     if (task_.space.levels)
       return descend(survivor, task_.space.levels - 1, 0, take);
     for (std::uint32_t leaf = 0; leaf < task_.space.leaf_count; ++leaf)
-      look_at(survivor, leaf, take);
+      examine(survivor, leaf, take);
   }
 
  private:
@@ -89,12 +89,12 @@ class Neighbours {
       if (level)
         descend(survivor, level - 1, n * width + c, take);
       else
-        look_at(survivor, n * width + c, take);
+        examine(survivor, n * width + c, take);
     }
   }
 
   template <typename Take>
-  void look_at(std::uint32_t survivor, std::uint32_t leaf, Take& take) const {
+  void examine(std::uint32_t survivor, std::uint32_t leaf, Take& take) const {
     const std::uint32_t end = std::min((leaf + 1) * width, task_.count);
     for (std::uint32_t slot = leaf * width; slot < end; ++slot) {
       const std::uint32_t i = task_.index[slot];

@@ -15,10 +15,10 @@ namespace crowd {
 /// OverlapRule with what kernels derive from it.
 struct PairRule {
   OverlapRule overlap;
-  float sure;        ///< inter > sure * denominator: an overlap, whatever the division rounds to
-  float sure_not;    ///< inter < sure_not * denominator: no overlap
-  float reach;       ///< bounds the distance of overlapping boxes' centres along an axis: reach * the extent of either
-  float pair_reach;  ///< the same: pair_reach * the sum of both extents
+  float accept_factor;  ///< inter > accept_factor * denominator: an overlap, whatever the division rounds to
+  float reject_factor;  ///< inter < reject_factor * denominator: no overlap
+  float reach;          ///< bounds how far overlapping boxes' centres are apart along an axis: reach * either extent
+  float pair_reach;     ///< the same: pair_reach * the sum of both extents
   bool by_class;
   bool disjoint_too;  ///< boxes that do not intersect overlap, too: ratio >= 0
 };
@@ -71,10 +71,10 @@ __device__ inline bool suppresses(const float4& hi, const float4& lo, const Pair
   const float inter = w * h;
   const float divisor = denominator(rule.overlap.metric, area(as_box(hi), offset), area(as_box(lo), offset), inter);
   // The constant widens the band so that values that may have underflowed are divided.
-  const bool sure = inter > __fmaf_rn(rule.sure, divisor, 1e-37f);
-  if (unlikely(!sure & !(inter < __fmaf_rn(rule.sure_not, divisor, -1e-37f))))
+  const bool accepted = inter > __fmaf_rn(rule.accept_factor, divisor, 1e-37f);
+  if (unlikely(!accepted & !(inter < __fmaf_rn(rule.reject_factor, divisor, -1e-37f))))
     return overlaps(as_box(hi), as_box(lo), rule.overlap);
-  return sure;
+  return accepted;
 }
 
 __device__ inline Validity validity(const float4& box, float score, const PairRule& rule, float score_threshold) {

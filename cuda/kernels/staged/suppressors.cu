@@ -65,7 +65,7 @@ __device__ void list_by_rank(const Stage& stage, std::uint32_t block) {
 }
 
 template <unsigned shared_by>
-__device__ SuppressorList list_of(Finds& finds, bool cut, std::uint32_t& listed) {
+__device__ SuppressorList make_list(Finds& finds, bool cut, std::uint32_t& listed) {
   const std::uint32_t total = group_sum<shared_by>(finds.count);
   SuppressorList list;
   listed = 0;
@@ -136,7 +136,7 @@ __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
                                                          return false;
                                                        });
   std::uint32_t listed;
-  const SuppressorList list = list_of<shared_by>(finds, cut, listed);
+  const SuppressorList list = make_list<shared_by>(finds, cut, listed);
   if (!assigned.writes)
     return;
   stage.list_of(assigned.place) = list;

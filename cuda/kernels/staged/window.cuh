@@ -91,7 +91,7 @@ __device__ inline Group join(const Segment& segment, std::uint32_t slot) {
 /// Looks at `step` places of a group, `stride` apart: bit s is set if place s is before `end` and may suppress `mine`.
 /// All loads precede the first test.
 template <unsigned step>
-__device__ std::uint32_t look_at(const Stage& stage, const Group& group, std::uint32_t first, std::uint32_t stride,
+__device__ std::uint32_t examine(const Stage& stage, const Group& group, std::uint32_t first, std::uint32_t stride,
                                  std::uint32_t end, const Subject& mine) {
   std::uint64_t key[step];
   float4 box[step];
@@ -133,7 +133,7 @@ __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Su
       const std::uint32_t first = k;
       std::uint32_t found = 0;
       for (unsigned bit = 0; bit < 32 && k < end && !(eager && found); bit += step, k += step * shared_by)
-        found |= look_at<step>(stage, group, k, shared_by, end, mine) << bit;
+        found |= examine<step>(stage, group, k, shared_by, end, mine) << bit;
       for (; found && !stopped; found &= found - 1) {
         const std::uint32_t at =
             group.at(first + (static_cast<std::uint32_t>(__ffs(static_cast<int>(found))) - 1) * shared_by);
@@ -168,7 +168,7 @@ __device__ bool visit_suppressors_by_warp(const Stage& stage, const Walk& walk, 
 #pragma unroll
       for (unsigned s = 0; s < step; ++s)
         glances[s] = glance(group.at(min(k + s * warp_size, group.size() - 1)) - slot);
-      const std::uint32_t found = look_at<step>(stage, group, k, warp_size, group.size(), mine);
+      const std::uint32_t found = examine<step>(stage, group, k, warp_size, group.size(), mine);
       bool stop = false;
 #pragma unroll
       for (unsigned s = 0; s < step; ++s) {
