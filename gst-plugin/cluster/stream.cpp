@@ -194,8 +194,9 @@ void NmsStream::follow_settings(const NmsSettings& settings) {
   }
 }
 
-/// Whether the frame's candidates lie in device memory and are clustered there; says how.
-bool NmsStream::wants_device(GstBuffer* buffer, Frame& frame) {
+/// Whether the frame is clustered in the device memory that its candidates lie in. Sets then where survivors are left
+/// and whether the host waits for them.
+bool NmsStream::place_on_device(GstBuffer* buffer, Frame& frame) {
   if (!reads_device() || frame.settings.mode != meta::Mode::replace)
     return false;
   // A method that the GPU lacks takes candidates from there to the host.
@@ -229,7 +230,7 @@ FrameReport NmsStream::follow_context(const Frame& frame) {
 }
 
 FrameReport NmsStream::cluster(GstBuffer* buffer, Frame& frame) {
-  if (!wants_device(buffer, frame)) {
+  if (!place_on_device(buffer, frame)) {
     frame.clusterer = &host_;
   } else {
     frame.clusterer = device_nms_.get();
@@ -245,7 +246,7 @@ FrameReport NmsStream::cluster(GstBuffer* buffer, Frame& frame) {
   return report;
 }
 
-Frame NmsStream::look_at(GstBuffer* buffer, const Metadata& metadata, const meta::FrameSize& size,
+Frame NmsStream::examine(GstBuffer* buffer, const Metadata& metadata, const meta::FrameSize& size,
                          const NmsSettings& settings) {
   Frame frame{.settings = settings, .config = config_, .size = size};
   frame.settings.classes = classes_;
@@ -276,7 +277,7 @@ GstFlowReturn NmsStream::begin(GstBuffer* buffer, const NmsSettings& settings) {
   if (const GstFlowReturn flow = cluster_batch(buffer, settings); flow != GST_FLOW_OK)
     return flow;
   Frame frame = batch_caps_ ? Frame{.settings = settings, .config = config_, .size = {}}
-                            : look_at(buffer, metadata_, frame_size_, settings);
+                            : examine(buffer, metadata_, frame_size_, settings);
   frame.is_batch = batch_caps_;
   if (frame.source) {
     const FrameReport report = cluster(buffer, frame);

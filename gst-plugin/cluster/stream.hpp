@@ -102,8 +102,8 @@ class NmsStream {
   bool open_device(int device_id, std::string& problem);
   bool prepare(const Backends::Config& config);
   void follow_settings(const NmsSettings& settings);
-  Frame look_at(GstBuffer* buffer, const Metadata& metadata, const meta::FrameSize& size, const NmsSettings& settings);
-  bool wants_device(GstBuffer* buffer, Frame& frame);
+  Frame examine(GstBuffer* buffer, const Metadata& metadata, const meta::FrameSize& size, const NmsSettings& settings);
+  bool place_on_device(GstBuffer* buffer, Frame& frame);
   FrameReport cluster(GstBuffer* buffer, Frame& frame);
   FrameReport follow_context(const Frame& frame);
   GstFlowReturn follow_report(GstBuffer* buffer, Frame& frame, const FrameReport& report);

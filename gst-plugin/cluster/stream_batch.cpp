@@ -33,7 +33,7 @@ void NmsStream::find_items(GstBuffer* batch, const NmsSettings& settings) {
     meta::FrameSize size = batched.caps ? size_of(batched.caps) : meta::FrameSize{};
     size.borders = frame_size_.borders;
     const Metadata& metadata = metadata_of(batched.stream);
-    Frame frame = look_at(batched.buffer(), metadata, size, settings);
+    Frame frame = examine(batched.buffer(), metadata, size, settings);
     GstBuffer* buffer = frame.source ? batched.make_writable() : batched.buffer();
     items_.push_back({.buffer = buffer, .metadata = &metadata, .where = &batched, .frame = std::move(frame)});
   }
