@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+#include <charconv>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 
 #include "core/call.hpp"
@@ -13,6 +15,23 @@
 using crowd::fail;
 
 namespace {
+
+/// The shortest text that reads back as the same number, in any locale.
+class NumberText {
+ public:
+  template <typename Number>
+  explicit NumberText(Number number) {
+    *std::to_chars(text_, text_ + max_length, number).ptr = '\0';
+  }
+  const char* c_str() const {
+    return text_;
+  }
+
+ private:
+  static constexpr std::size_t max_length = 24;  // of a double: -1.2345678901234567e-308
+
+  char text_[max_length + 1];
+};
 
 CrowdNmsStatus check_d_max(const CrowdNmsParams& p) {
   if (p.paper_d_max > crowd::paper_d_max_limit)
@@ -30,8 +49,8 @@ CrowdNmsStatus check_class_settings(const CrowdNmsParams& p) {
   for (std::uint32_t i = 0; i < p.class_count; ++i) {
     const CrowdNmsClassSettings& own = p.class_settings[i];
     if (own.overlap_threshold < 0 || own.overlap_threshold > 1)
-      return fail(CROWD_NMS_INVALID_ARGUMENT, "overlap_threshold of class %d is %.17g, must lie in [0, 1], or be NaN",
-                  own.label, own.overlap_threshold);
+      return fail(CROWD_NMS_INVALID_ARGUMENT, "overlap_threshold of class %d is %s, must lie in [0, 1], or be NaN",
+                  own.label, NumberText(own.overlap_threshold).c_str());
     for (std::uint32_t k = 0; k < i; ++k) {
       if (p.class_settings[k].label == own.label)
         return fail(CROWD_NMS_INVALID_ARGUMENT, "class %d has settings twice", own.label);
@@ -44,11 +63,11 @@ CrowdNmsStatus check_rule(const CrowdNmsParams& p) {
   if (crowd::raw(p.rule) >= crowd::Rules::size)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "rule %u is not a CrowdNmsRule", crowd::raw(p.rule));
   if (!(p.max_distance >= 0 && p.max_distance <= std::numeric_limits<float>::max()))
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "max_distance is %g, must be finite and not negative",
-                double{p.max_distance});
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "max_distance is %s, must be finite and not negative",
+                NumberText(p.max_distance).c_str());
   if (p.rule == CROWD_NMS_FEATURE && !(p.min_overlap >= 0 && p.min_overlap <= p.overlap_threshold))
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "min_overlap is %.17g, must lie between 0 and overlap_threshold (%.17g)",
-                p.min_overlap, p.overlap_threshold);
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "min_overlap is %s, must lie between 0 and overlap_threshold (%s)",
+                NumberText(p.min_overlap).c_str(), NumberText(p.overlap_threshold).c_str());
   if (std::isnan(p.min_width) || std::isnan(p.min_height) || std::isnan(p.max_width) || std::isnan(p.max_height))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "a limit of size is NaN, must be a number");
   if (p.listed_only > 1)
@@ -64,8 +83,8 @@ CrowdNmsStatus check_weights(const CrowdNmsParams& p) {
   for (std::uint32_t model = 0; model < p.weight_count; ++model) {
     const float weight = p.model_weights[model];
     if (!(weight >= 0 && weight <= std::numeric_limits<float>::max()))
-      return fail(CROWD_NMS_INVALID_ARGUMENT, "the weight of model %u is %g, must be finite and not negative", model,
-                  double{weight});
+      return fail(CROWD_NMS_INVALID_ARGUMENT, "the weight of model %u is %s, must be finite and not negative", model,
+                  NumberText(weight).c_str());
     largest = std::fmax(largest, weight);
   }
   if (p.weight_count && largest == 0)
@@ -120,7 +139,8 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
   if (crowd::raw(p.comparator) > CROWD_NMS_GREATER_EQUAL)
     return fail(CROWD_NMS_INVALID_ARGUMENT, "comparator %u is not a CrowdNmsComparator", crowd::raw(p.comparator));
   if (!(p.overlap_threshold >= 0.0 && p.overlap_threshold <= 1.0))
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "overlap_threshold is %.17g, must lie in [0, 1]", p.overlap_threshold);
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "overlap_threshold is %s, must lie in [0, 1]",
+                NumberText(p.overlap_threshold).c_str());
   if (std::isnan(p.score_threshold))
     return fail(CROWD_NMS_INVALID_ARGUMENT, "score_threshold is NaN, must be a number");
   if (p.pixel_offset > 1 || p.class_agnostic > 1)
@@ -136,7 +156,7 @@ CrowdNmsStatus crowd_nms_params_check(const CrowdNmsParams* params) {
   if (!crowd::all_zero(p.reserved))
     return fail(CROWD_NMS_INVALID_ARGUMENT, crowd::reserved_is_set, "params");
   if (!(p.sigma > 0 && p.sigma <= std::numeric_limits<float>::max()))
-    return fail(CROWD_NMS_INVALID_ARGUMENT, "sigma is %g, must be above 0 and finite", double{p.sigma});
+    return fail(CROWD_NMS_INVALID_ARGUMENT, "sigma is %s, must be above 0 and finite", NumberText(p.sigma).c_str());
   if (const CrowdNmsStatus status = check_weights(p); status != CROWD_NMS_OK)
     return status;
   return crowd::reads_d_max(p) ? check_d_max(p) : CROWD_NMS_OK;

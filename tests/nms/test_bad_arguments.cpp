@@ -56,13 +56,31 @@ const Mistake mistakes[] = {
      "merge " + std::to_string(all_merges().size())},
     {"cluster_score", [](Call& c) { c.params.cluster_score = static_cast<CrowdNmsClusterScore>(4); },
      "cluster_score 4"},
-    {"threshold_below", [](Call& c) { c.params.overlap_threshold = -0.1; }, "overlap_threshold is -0.1"},
-    {"threshold_just_below", [](Call& c) { c.params.overlap_threshold = -1e-300; }, "overlap_threshold is -1e-300"},
-    {"threshold_above", [](Call& c) { c.params.overlap_threshold = 1.5; }, "overlap_threshold is 1.5"},
+    {"threshold_below", [](Call& c) { c.params.overlap_threshold = -0.1; }, "overlap_threshold is -0.1, must"},
+    {"threshold_just_below", [](Call& c) { c.params.overlap_threshold = -1e-300; },
+     "overlap_threshold is -1e-300, must"},
+    {"threshold_above", [](Call& c) { c.params.overlap_threshold = 1.5; }, "overlap_threshold is 1.5, must"},
     {"threshold_just_above", [](Call& c) { c.params.overlap_threshold = 1 + 0x1p-52; },
-     "overlap_threshold is 1.0000000000000002"},
+     "overlap_threshold is 1.0000000000000002, must"},
     {"threshold_nan", [](Call& c) { c.params.overlap_threshold = nan; }, "overlap_threshold"},
     {"score_nan", [](Call& c) { c.params.score_threshold = nan; }, "score_threshold is NaN"},
+    {"min_overlap",
+     [](Call& c) {
+       c.params.rule = CROWD_NMS_FEATURE;
+       c.params.min_overlap = 0.7;
+       c.params.overlap_threshold = 0.1 + 0.2;
+     },
+     "min_overlap is 0.7, must lie between 0 and overlap_threshold (0.30000000000000004)"},
+    {"threshold_of_class",
+     [](Call& c) {
+       c.params.class_count = 1;
+       c.params.class_settings[0] = {};
+       c.params.class_settings[0].overlap_threshold = -0.3;
+     },
+     "overlap_threshold of class 0 is -0.3, must"},
+    {"max_distance", [](Call& c) { c.params.max_distance = -0.1f; }, "max_distance is -0.1, must"},
+    {"max_distance_far_below", [](Call& c) { c.params.max_distance = -16777215; }, "max_distance is -16777215, must"},
+    {"sigma", [](Call& c) { c.params.sigma = -std::numeric_limits<float>::denorm_min(); }, "sigma is -1e-45, must"},
     {"pixel_offset", [](Call& c) { c.params.pixel_offset = 2; }, "pixel_offset (2)"},
     {"class_agnostic", [](Call& c) { c.params.class_agnostic = 9; }, "class_agnostic (9)"},
     {"too_many_weights", [](Call& c) { c.params.weight_count = CROWD_NMS_MAX_MODEL_WEIGHTS + 1; },
