@@ -44,7 +44,12 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, bool all_suppres
   Found found{{}, std::vector<std::uint32_t>(set.size())};
   Outcome outcome;
   const Rule rule(params);
-  const Frame frame = {set.boxes, set.scores.data(), set.scores.data(), set.classes.data(), set.boxes.data(), {}};
+  const Frame frame = {.boxes = set.boxes,
+                       .scores = set.scores.data(),
+                       .given_scores = set.scores.data(),
+                       .classes = set.classes.data(),
+                       .whole = set.boxes.data(),
+                       .arrays = {}};
   const Job job{params, rule, frame, scratch, nullptr, 0};
   Task task = arrange(job, found.representatives.data(), order, outcome);
   task.all_suppress = all_suppress;

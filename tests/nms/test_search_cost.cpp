@@ -32,7 +32,12 @@ class SearchCost : public testing::TestWithParam<Searched> {
   double steps(const Boxes& set, double threshold) {
     const CrowdNmsParams params = with_threshold(threshold);
     const Rule rule(params);
-    const Frame frame = {set.boxes, set.scores.data(), set.scores.data(), set.classes.data(), set.boxes.data(), {}};
+    const Frame frame = {.boxes = set.boxes,
+                         .scores = set.scores.data(),
+                         .given_scores = set.scores.data(),
+                         .classes = set.classes.data(),
+                         .whole = set.boxes.data(),
+                         .arrays = {}};
     Outcome outcome = GetParam().on_cpu({params, rule, frame, scratch_, representatives_.data(), 0});
     return static_cast<double>(outcome.steps) / n;
   }
