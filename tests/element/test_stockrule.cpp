@@ -13,6 +13,8 @@
 #include <limits>
 #include <random>
 
+#include "pixel_iou.hpp"
+
 namespace crowd::tensors {
 
 void PrintTo(const RawBox& box, std::ostream* out) {
@@ -29,6 +31,8 @@ using crowd::StockSettings;
 using crowd::tensors::RawBox;
 using crowd::tensors::Tensor;
 using crowd::tensors::Type;
+using crowd::test::pixel_iou;
+using crowd::test::PixelBox;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::IsEmpty;
@@ -36,12 +40,8 @@ using testing::IsEmpty;
 constexpr char faces_layout[] = "ultra-lightweight-face-detection-rfb-320-v1-variant-1-out";
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-struct IntBox {
-  int x, y, w, h;
-};
-
 struct Found {
-  IntBox box;
+  PixelBox box;
   float score;
   std::uint32_t class_id;
 };
@@ -49,29 +49,6 @@ struct Found {
 RawBox raw(const Found& found) {
   const auto [x, y, w, h] = found.box;
   return {float(x), float(y), float(x + w), float(y + h), found.score, found.class_id};
-}
-
-// Pixels that a side has from 0 on, and where it begins; nothing of it: no overlap.
-bool cut(int& at, int& length) {
-  if (at >= 0)
-    return true;
-  if (at + length < 0)
-    return false;
-  length += at;
-  at = 0;
-  return true;
-}
-
-int shared(int a, int a_length, int b, int b_length) {
-  return std::max(0, std::min(a + a_length, b + b_length) - std::max(a, b));
-}
-
-float iou(IntBox a, IntBox b) {
-  if (!cut(a.x, a.w) || !cut(a.y, a.h) || !cut(b.x, b.w) || !cut(b.y, b.h))
-    return 0;
-  const int both = shared(a.x, a.w, b.x, b.w) * shared(a.y, a.h, b.y, b.h);
-  const int either = a.w * a.h + b.w * b.h - both;
-  return both == 0 || either == 0 ? 0 : float(both) / float(either);
 }
 
 /// [4 + classes, places]: x, y, w, h, scores.
@@ -114,7 +91,7 @@ std::vector<RawBox> by_the_book(Head& head, const StockSettings& settings) {
   std::vector<Found> kept;
   for (const Found& candidate : all) {
     const bool suppressed = std::ranges::any_of(
-        kept, [&](const Found& other) { return !(iou(candidate.box, other.box) <= settings.iou_threshold); });
+        kept, [&](const Found& other) { return !(pixel_iou(candidate.box, other.box) <= settings.iou_threshold); });
     if (!suppressed && kept.size() < settings.max_detections)
       kept.push_back(candidate);
   }
@@ -266,7 +243,7 @@ TEST(stock_faces, are_the_textbooks) {
     std::vector<RawBox> expected;
     for (const std::size_t i : kept) {
       const float x1 = boxes[i][0] * 320, y1 = boxes[i][1] * 240, x2 = boxes[i][2] * 320, y2 = boxes[i][3] * 240;
-      const IntBox box{int(x1 + 0.5F), int(y1 + 0.5F), int(x2 - x1 + 0.5F), int(y2 - y1 + 0.5F)};
+      const PixelBox box{int(x1 + 0.5F), int(y1 + 0.5F), int(x2 - x1 + 0.5F), int(y2 - y1 + 0.5F)};
       expected.push_back(raw({box, scores[2 * i + 1], 0}));
     }
     const Tensor box_tensor{Type::float32, {1, 300, 4}, boxes.data()};

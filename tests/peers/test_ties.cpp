@@ -11,6 +11,7 @@
 
 #include "heads.hpp"
 #include "peers.hpp"
+#include "pixel_iou.hpp"
 
 namespace {
 
@@ -70,27 +71,8 @@ TEST(ultralightfacedetectortensordec, leaves_the_same_of_ties_that_lie_apart) {
   }
 }
 
-/// Pixels that a side has from 0 on, and where it begins. False: none.
-bool cut(int& at, int& length) {
-  if (at >= 0)
-    return true;
-  if (at + length < 0)
-    return false;
-  length += at;
-  at = 0;
-  return true;
-}
-
-int shared(int a, int a_length, int b, int b_length) {
-  return std::max(0, std::min(a + a_length, b + b_length) - std::max(a, b));
-}
-
-/// Of what lies right of the frame's left edge and below its top, as yolov8tensordec has it.
-float iou(Detected a, Detected b) {
-  if (!cut(a.x, a.width) || !cut(a.y, a.height) || !cut(b.x, b.width) || !cut(b.y, b.height))
-    return 0;
-  const int both = shared(a.x, a.width, b.x, b.width) * shared(a.y, a.height, b.y, b.height);
-  return both == 0 ? 0 : float(both) / float(a.width * a.height + b.width * b.height - both);
+float iou(const Detected& a, const Detected& b) {
+  return pixel_iou({a.x, a.y, a.width, a.height}, {b.x, b.y, b.width, b.height});
 }
 
 void expect_greedy(const std::vector<Detected>& kept, const std::vector<Detected>& candidates, float threshold) {
