@@ -33,6 +33,7 @@ __device__ std::uint32_t look_back(std::uint32_t* words, std::uint32_t tile, std
   for (std::uint32_t end = tile; end;) {
     const bool exists = lane < end;
     std::uint32_t word = 0;
+    // No sleep between loads: a block announces its tile before it waits, so none is further off than a tile takes.
     do
       word = exists ? cuda::load_relaxed(&words[end - 1 - lane]) : up_to_tile;
     while (__any_sync(cuda::all_lanes, word == 0));

@@ -176,6 +176,8 @@ __device__ bool decide_few(const View& view) {
   PublishedDecision known = initial_decision(row);
   unsigned searches = limited ? tuning::direct_searches : ~0u;
   unsigned looks = tuning::direct_looks;
+  // No pause between looks: what a warp learns others may need at once, and barriers in between take longer than looks
+  // that learn nothing (LESSONS.md, 8).
 #pragma unroll 1
   while (__any_sync(all_lanes, undecided) && (!limited || looks--)) {
     PublishedDecision then = known;

@@ -136,6 +136,7 @@ __device__ void settle_one(const SoftStage& soft, std::uint32_t place) {
   PendingCandidate candidate(soft, place);
   std::uint32_t looks = 0;
   constexpr std::uint32_t looks_between_checks = 16;
+  // No sleep between looks: it would delay each candidate that is pending on another one, and LookLimit bounds looks.
   while (looks % looks_between_checks || limit.allows(looks)) {
     ++looks;
     if (candidate.may_go_on() && candidate.go_on(looks))
@@ -148,6 +149,7 @@ __device__ void settle_many(const SoftStage& soft, std::uint32_t first, std::uin
   const LookLimit limit(soft);
   const std::uint32_t size = soft.size();
   std::uint32_t looks = 0;
+  // No sleep between rounds: while one candidate is pending the warp goes on with others, and LookLimit bounds rounds.
   for (bool pending = true; pending && limit.allows(looks++);) {
     pending = false;
     for (std::uint32_t place = first; place < size; place += stride) {

@@ -13,6 +13,8 @@ namespace crowd::CROWD_STAGED {
 
 namespace {
 
+/// Decides the block's candidates. Looks follow one another without a sleep, which would delay each step of a chain;
+/// there are at most staged_looks, and wait_for_blocks() sleeps. For a whole block.
 __device__ void settle(const Stage& stage, Pending& pending, ResolveShared& shared) {
   unsigned waits = 0;
   for (unsigned looks = 0; __any_sync(all_lanes, pending.is_undecided()) && !waits; ++looks) {
@@ -32,6 +34,8 @@ __device__ std::uint32_t look_back(const Stage& stage, std::uint32_t block) {
   for (std::uint32_t end = block; end;) {
     const unsigned lane = threadIdx.x % warp_size;
     std::uint32_t word;
+    // No sleep between loads: one warp a block loads, the others are at a barrier; a sleep would delay all survivors.
+    // It ends, since blocks of lower numbers run and do not wait for this one.
     do
       word = lane < end ? load_relaxed(&stage.look_back()[end - 1 - lane]) : static_cast<std::uint32_t>(up_to_end);
     while (__any_sync(all_lanes, (word & listed) == nothing));
