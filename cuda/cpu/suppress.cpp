@@ -22,7 +22,7 @@ CROWD_INLINE Probe probe(const Leaf& leaf, std::uint32_t lane) {
           all(leaf.y2[lane]), all(leaf.area[lane]), leaf.label[lane]};
 }
 
-/// What a box that the probe overlaps has at least in common with it, see PROOFS.md, section 8.
+/// What a box that the probe overlaps has at least in common with it (PROOFS.md, section 9).
 struct Reach {
   Lanes width, height;                ///< of the probe
   Lanes common_width, common_height;  ///< above 0

@@ -68,7 +68,7 @@ __device__ inline std::uint32_t low_bits(std::uint32_t count) {
 #endif
 }
 
-/// The number of the only bit set.
+/// The number of the highest bit that is set. At least one is.
 __device__ inline std::uint32_t highest_bit(std::uint32_t bits) {
   return 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(bits)));
 }
