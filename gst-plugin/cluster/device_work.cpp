@@ -68,9 +68,8 @@ struct ReadbackSlot {
 }  // namespace
 
 struct DeviceWork::State {
-  // What `made` holds room for.
-  std::size_t workspace_bytes = 0;
-  std::uint32_t room = 0;
+  std::size_t workspace_bytes = 0;  // of `workspace`
+  std::uint32_t room = 0;           // survivors that `results` has room for
   cuda::DeviceMemory workspace;
   cuda::DeviceMemory results;
   CrowdNmsSurvivors survivors{};

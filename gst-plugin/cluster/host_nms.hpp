@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// NMS of candidates that are read on the host, by either backend.
+// NMS of frames whose candidates are read into host memory. Either backend of the library clusters them, the CPU's or
+// the GPU's: see Backends.
 #pragma once
 
 #include <span>

@@ -1,9 +1,14 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What crowdnms does to the frames of a stream. A frame is begun, which enqueues what the GPU does with it, and
-// finished, which waits for what the host was asked for; one more may be begun between. The frames in a batch are done
-// where it begins. Belongs to a streaming thread, but for what says otherwise.
+// What crowdnms and crowdtensordec do to the buffers of a stream. The way of a buffer:
+//  1. begin() takes changed settings over, if they fit together. It clusters the frames in a batch and finishes them.
+//  2. examine() finds the kind of metadata that holds the candidates. Without any, steps 3 to 5 do nothing.
+//  3. place_on_device() chooses DeviceNms for candidates in device memory, else HostNms.
+//  4. HostNms clusters and writes the survivors at once; DeviceNms enqueues kernels.
+//  5. finish() waits for what DeviceNms was asked to bring to the host, and writes it as metadata.
+//  6. settle() counts, warns and posts the message of the frame.
+// One more frame may be begun before the oldest is finished. For the streaming thread, but for what says otherwise.
 #pragma once
 
 #include <gst/base/gstbasetransform.h>

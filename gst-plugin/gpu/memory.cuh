@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Words that threads read while others write them, in global memory. All kernels of the plugin use these functions, and
-// no other way, to look at such words.
+// Words that threads read while others write them, in global memory. Kernels of the plugin access such words by these
+// functions or by atomics alone.
 //
 // In PTX's memory model a volatile access is a relaxed one at the scope of the system: it is a single access, of the
 // word as it is then, and says nothing of other words.
