@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The one overlap test of the repository (crowd/nms.h, "Valid" and "Overlap"), for host and device.
+// The definition of overlap (crowd/nms.h, "Valid" and "Overlap"), for host and device. Quicker tests elsewhere give the
+// same answers; rules and derived metrics test the pairs that it finds once more, see PairTest in rules.hpp.
 // Must be compiled without contraction (-ffp-contract=off, --fmad=false): a fused multiply-add changes results.
 #pragma once
 
