@@ -4,7 +4,8 @@
 // The overlap metrics (CrowdNmsMetric), a row each, for host and device.
 //
 // A row's denominator() takes the areas of the better-ranked and the worse-ranked box and their intersection, as floats
-// or as SIMD lanes. Each operation is rounded once: compiled without contraction, as overlap.hpp is.
+// or as SIMD lanes (cpu/lanes.hpp), which have + - * /, smaller() and larger(), but no constants. Each operation is
+// rounded once: compiled without contraction, as overlap.hpp is.
 //
 // min_iou(t) is the least IoU that boxes have whose ratio is t, within four units of rounding, and 0 where a ratio
 // implies none. From it kernels bound how far apart overlapping boxes can be (PROOFS.md, section 5).
