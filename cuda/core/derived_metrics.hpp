@@ -61,7 +61,7 @@ constexpr bool is_derived(CrowdNmsMetric metric) {
   return is_one_of(DerivedMetrics{}, metric);
 }
 
-/// By which all pairs overlap that do by `rule`, whose metric is any.
+/// A rule with a metric of Ratios, by which every pair overlaps that overlaps by `rule`.
 template <typename... Row>
 OverlapRule base_rule(Table<Row...>, const OverlapRule& rule) {
   OverlapRule result = rule;
@@ -69,7 +69,7 @@ OverlapRule base_rule(Table<Row...>, const OverlapRule& rule) {
   return result;
 }
 
-/// By the metric, of a pair whose ratio by base_rule() is `ratio`.
+/// The ratio by the metric of a pair whose ratio by base_rule() is `ratio`.
 template <typename... Row>
 CROWD_HD float derived_ratio(Table<Row...>, CrowdNmsMetric metric, float ratio, const CrowdNmsBox& hi,
                              const CrowdNmsBox& lo, const OverlapRule& base) {

@@ -69,7 +69,7 @@ struct OverLower {
   }
 };
 
-/// Those that are an intersection over a denominator: all that searches for overlapping boxes know. Others are in
+/// Those that are an intersection over a denominator. Searches for overlapping boxes use these alone. Others are in
 /// derived_metrics.hpp.
 using Ratios = Table<Iou, Ios, OverHigher, OverLower>;
 

@@ -63,7 +63,7 @@ CROWD_HD inline float ratio_of(const CrowdNmsBox& hi, const CrowdNmsBox& lo, con
   return inter / denominator(rule.metric, area(hi, rule.offset), area(lo, rule.offset), inter);
 }
 
-/// True if better-ranked `hi` overlaps worse-ranked `lo`, both well-formed. Classes and ranks are the caller's matter.
+/// True if better-ranked `hi` overlaps worse-ranked `lo`, both well-formed. Looks at neither classes nor scores.
 CROWD_HD inline bool overlaps(const CrowdNmsBox& hi, const CrowdNmsBox& lo, const OverlapRule& rule) {
   const float ratio = ratio_of(hi, lo, rule);
   return rule.or_equal ? ratio >= rule.threshold : ratio > rule.threshold;

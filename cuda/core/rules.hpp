@@ -162,7 +162,7 @@ inline double min_overlap(const CrowdNmsParams& params) {
   return min;
 }
 
-/// By which all pairs overlap that count.
+/// The rule of the search: every pair that counts overlaps by it.
 inline OverlapRule overlap_rule(const CrowdNmsParams& params) {
   return base_rule(DerivedMetrics{},
                    {params.metric, params.comparator == CROWD_NMS_GREATER_EQUAL,
@@ -176,7 +176,7 @@ inline bool needs_pair_test(const CrowdNmsParams& params) {
          std::any_of(params.class_settings, params.class_settings + params.class_count, sets_overlap);
 }
 
-/// A digest of the params: which pairs that overlap count.
+/// Which pairs of overlapping boxes count, made from the params.
 struct PairTest {
   OverlapRule overlap;  ///< of the search
   CrowdNmsMetric metric;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Tables whose rows the compiler knows, so that a kernel that asks one contains no table.
+// Tables of types, which are searched at compile time: a kernel that uses one has no table in memory.
 #pragma once
 
 #include <cstdint>

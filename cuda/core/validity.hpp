@@ -15,7 +15,7 @@ namespace crowd {
 /// Whether a candidate is valid or why not. `absent`: the thread has no candidate.
 enum class Validity : std::uint32_t { valid, absent, invalid, below_threshold };
 
-/// A digest of the params: what a candidate must be like.
+/// Which candidates are valid, made from the params.
 struct Admission {
   float offset;
   float score_threshold;  ///< of classes that have none of their own
@@ -55,7 +55,7 @@ inline Admission admission(const CrowdNmsParams& params) {
           class_table(params)};
 }
 
-/// Whether more is asked of a candidate than a box, and score_threshold.
+/// Whether validity depends on more than a candidate's box and score_threshold.
 inline bool needs_admission(const CrowdNmsParams& params) {
   return params.class_count || params.listed_only || params.rule == CROWD_NMS_VISIBLE || params.min_width > 0 ||
          params.min_height > 0 || params.max_width < INFINITY || params.max_height < INFINITY;

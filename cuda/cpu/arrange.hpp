@@ -18,7 +18,7 @@ enum class Order { place, kind };
 Task arrange(const Job& job, std::uint32_t* representatives, Order order, Outcome& outcome);
 Task arrange(const Job&&, std::uint32_t*, Order, Outcome&) = delete;
 
-/// What `run` gives of a task, a Pass or its like with `whole`, in the first order that it ends in.
+/// The result of run(order): by place, or by kind if that took too many steps, and so is not `whole`.
 template <typename Run>
 auto in_either_order(Run run) {
   const auto result = run(Order::place);

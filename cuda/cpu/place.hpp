@@ -12,11 +12,11 @@
 
 namespace crowd::cpu {
 
-/// Neighbours share leaves, where candidates are spread as most are. Quick.
+/// Neighbours share leaves, if candidates are spread as in most frames. Quick.
 void order_by_place(const Frame& frame, const Scratch& scratch, std::uint32_t count);
 
-/// Candidates of a class share subtrees, and in these such of like width and height, and in these neighbours, wherever
-/// they are. Takes some four times as long.
+/// By class, within a class by width and height, and within these by place: subtrees hold boxes of one class and of
+/// similar size. Takes some four times as long.
 void order_by_kind(const Frame& frame, const Scratch& scratch, std::uint32_t count, const OverlapRule& rule);
 
 /// Whether a box of this area overlaps none under a rule under which disjoint boxes do not: the area underflows, and so

@@ -33,7 +33,7 @@ class SoftJob {
     return rule_.pair_test.ratio(job_.frame.boxes[hi], job_.frame.boxes[lo]);
   }
 
-  /// The task whose pairs `visit` is called for: visit(context, hi, lo) says whether `lo` is suppressed. Scores are
+  /// A task that calls visit(context, hi, lo) for pairs that overlap: it returns whether `lo` is suppressed. Scores are
   /// set; Scratch::of has the slot of each valid candidate. Scratch::keys is free from then on.
   Task arrange(bool (*visit)(const void* context, std::uint32_t hi, std::uint32_t lo), const void* context,
                std::uint32_t* representatives, Outcome& outcome) const;

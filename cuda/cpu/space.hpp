@@ -31,8 +31,8 @@ struct alignas(32) Node {
   float x1[width], y1[width], x2[width], y2[width];
 };
 
-/// What the boxes in eight leaves, or in eight nodes of the level below, are like. Widths and heights include the
-/// offset.
+/// Ranges of widths, heights and classes of the boxes in eight leaves, or in eight nodes of the level below. Widths and
+/// heights include the offset.
 struct alignas(32) Kinds {
   float width_min[width], width_max[width], height_min[width], height_max[width];
   std::int32_t label_min[width], label_max[width];

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What a call asks of candidates beside their boxes: of each by itself, and of two that overlap. Nothing in the
-// namespaces `staged` and `direct`, so that their kernels are those that they would be without.
+// What a call tests beside boxes and their overlap: which candidates are valid, and which overlapping pairs count. Both
+// paths are compiled with and without it: in the namespaces `staged` and `direct` the tests are empty, and add no code
+// to their kernels.
 #pragma once
 
 #include "core/model_weights.hpp"

@@ -17,7 +17,7 @@ enum class DeviceOutcome {
   unusable,       ///< what the settings ask for cannot be had; the problem says what helps
 };
 
-/// Whether later frames fare no better, so that the stream has to end.
+/// Whether later frames would fail as well, so that the stream has to end.
 constexpr bool is_fatal(DeviceOutcome outcome) {
   return outcome != DeviceOutcome::done && outcome != DeviceOutcome::dropped;
 }

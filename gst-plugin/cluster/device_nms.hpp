@@ -26,8 +26,8 @@ class DeviceNms : public Clusterer {
   /// Of all frames since forget_totals() that the host does not await, as far as the device got. Any thread.
   virtual CrowdNmsTotals totals() const = 0;
 
-  /// How long the device worked on those frames that it was timed at, one in sixteen. The time of a frame is known from
-  /// the frame behind it or release() on, since only there a context is current to ask in.
+  /// Device time of the frames that are timed, one in sixteen. A frame's time is added when a later frame is enqueued,
+  /// or by release(): reading it takes a current context.
   struct Times {
     std::uint64_t frames = 0;  ///< that were timed
     GstClockTime total = 0;

@@ -16,7 +16,7 @@ namespace crowd {
 
 class NmsStats {
  public:
-  /// Where the candidates of a frame lie, and it is clustered.
+  /// In which memory the candidates of a frame lie and are clustered.
   enum class Place { host, device };
 
   /// A frame has gone through with this method; no result: it had no candidates, or (`failure`) its candidates were

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Numbers for classes that metadata knows by name only.
+// Numbers for classes that have a name alone in the metadata.
 #pragma once
 
 #include <gst/gst.h>

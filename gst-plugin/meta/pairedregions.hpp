@@ -21,7 +21,7 @@ class PairedRegions {
   /// Of the candidates with these ids, which ascend, and rectangles.
   void find(GstBuffer* buffer, std::span<const guint> ids, std::span<const CrowdNmsBox> rectangles);
 
-  /// What regions say better than whole pixels and a name do: the exact boxes.
+  /// The exact boxes from the regions' structures, in place of rectangles of whole pixels.
   void read_boxes(FrameSize size, std::span<CrowdNmsBox> boxes) const;
 
   /// `label_id` of a candidate's region, -1 for none.

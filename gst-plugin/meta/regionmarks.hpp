@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What crowdnms says on regions of interest, and how it leaves them.
+// What crowdnms adds to regions of interest, and the trail that it leaves behind them.
 #pragma once
 
 #include <gst/video/gstvideometa.h>
@@ -11,7 +11,7 @@
 
 namespace crowd::meta {
 
-/// Says in a structure "nms" what became of a candidate.
+/// Adds a structure "nms" with what became of a candidate.
 void mark(GstVideoRegionOfInterestMeta* roi, const Cluster& cluster, float score);
 
 /// Of all regions; 0 if there is none.

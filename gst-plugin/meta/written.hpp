@@ -30,7 +30,7 @@ struct WholeRectangle {
 /// From the coordinates of a frame's candidates to its pixels.
 class Placer {
  public:
-  /// `size` where the candidates do not know their frame.
+  /// `size`: of the frame, if `info` has none.
   Placer(const BoxesInfo& info, FrameSize size);
 
   /// In pixels of the frame, not clipped to it.

@@ -43,8 +43,8 @@ struct MergeArguments {
 
 // Blocks take frame blockIdx.y.
 
-/// One block a frame: drops survivors of few members, in place. The representative of what they represent still names
-/// them, but they have none themselves.
+/// One block a frame: drops survivors of few members, in place. Their own representatives become CROWD_NMS_NONE; those
+/// of their other members stay, and name a candidate that is no survivor.
 __global__ void drop_small(MergeArguments a);
 
 // Member lists, in this order.

@@ -121,7 +121,7 @@ __device__ inline void refill(const Stage& stage, Pending& pending, int lane) {
   }
 }
 
-/// Whether the candidate's window may be looked through again. That is counted.
+/// Whether the candidate's window may be looked through again. If so, takes its places off `places_left`.
 __device__ inline bool take_refill(const Stage& stage, Pending& pending) {
   if (!pending.is_used_up() || !pending.places_left)
     return false;

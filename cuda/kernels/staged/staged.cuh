@@ -5,8 +5,8 @@
 // sorted by cell of a grid and by bin of scores, each lists its suppressors, and resolve() decides. What the stages
 // share is here.
 //
-// Compiled twice: as `staged`, where boxes alone decide, and with CROWD_RULED as `ruled`, where candidates that are
-// found to overlap are asked for by the call's rule, too.
+// Compiled twice: as `staged`, where boxes alone decide, and with CROWD_RULED as `ruled`, where the call's rule decides
+// which pairs of overlapping boxes count.
 #pragma once
 
 #include "core/carver.hpp"

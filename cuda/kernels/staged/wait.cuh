@@ -114,7 +114,7 @@ __device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pe
   }
 }
 
-/// Finds which candidates of the block suppress each undecided one, before that is asked for. For a whole block.
+/// Finds which candidates of the block suppress each undecided one, for settle_block(). For a whole block.
 __device__ inline void find_in_block(const Stage& stage, const Subject& mine, const Pending& pending,
                                      ResolveShared& shared) {
   shared.put(threadIdx.x, mine);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Models come as protocol buffers. Their wire format is read here, field by field, so that a file that is cut off or
-// something else is known before a library sees it, and a graph can be cut without one.
+// Models come as protocol buffers. Their wire format is read here, field by field, to refuse a file that is truncated
+// or no model before a library reads it, and to cut a graph without a library.
 #pragma once
 
 #include <cstdint>
