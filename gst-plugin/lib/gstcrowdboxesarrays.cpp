@@ -119,7 +119,7 @@ void give(GBytes** to, const void* from, gsize size) {
 }  // namespace
 
 gboolean gst_crowd_boxes_meta_set_array_bytes(GstCrowdBoxesMeta* meta, GBytes* densities, GBytes* proposals,
-                                              GBytes* visible, GBytes* features, GError** error) {
+                                              GBytes* visible, GBytes* features, GBytes* models, GError** error) {
   g_return_val_if_fail(meta != nullptr && meta->kind == GST_CROWD_BOXES_CANDIDATES, FALSE);
   const MappedCandidates from(*meta, error);
   if (!from)
@@ -128,7 +128,8 @@ gboolean gst_crowd_boxes_meta_set_array_bytes(GstCrowdBoxesMeta* meta, GBytes* d
   guint arrays = 0, feature_length = 0;
   for (const Given& given : {Given{densities, GST_CROWD_BOXES_DENSITIES, sizeof(gfloat), "densities"},
                              Given{proposals, GST_CROWD_BOXES_PROPOSALS, sizeof(guint32), "proposals"},
-                             Given{visible, GST_CROWD_BOXES_VISIBLE, sizeof(GstCrowdBox), "visible boxes"}}) {
+                             Given{visible, GST_CROWD_BOXES_VISIBLE, sizeof(GstCrowdBox), "visible boxes"},
+                             Given{models, GST_CROWD_BOXES_MODELS, sizeof(guint32), "models"}}) {
     if (!has_length(given, n, error))
       return FALSE;
     arrays |= given.bytes ? given.array : 0;
@@ -150,6 +151,7 @@ gboolean gst_crowd_boxes_meta_set_array_bytes(GstCrowdBoxesMeta* meta, GBytes* d
   copy(to.proposals, proposals);
   copy(to.visible, visible);
   copy(to.features, features);
+  copy(to.models, models);
   gst_crowd_boxes_unmap(&to);
   gst_memory_unref(std::exchange(meta->memory, memory));
   meta->capacity = n;
@@ -159,7 +161,7 @@ gboolean gst_crowd_boxes_meta_set_array_bytes(GstCrowdBoxesMeta* meta, GBytes* d
 }
 
 gboolean gst_crowd_boxes_meta_get_array_bytes(const GstCrowdBoxesMeta* meta, GBytes** densities, GBytes** proposals,
-                                              GBytes** visible, GBytes** features, GError** error) {
+                                              GBytes** visible, GBytes** features, GBytes** models, GError** error) {
   g_return_val_if_fail(meta != nullptr, FALSE);
   const MappedCandidates map(*meta, error);
   if (!map)
@@ -169,5 +171,6 @@ gboolean gst_crowd_boxes_meta_get_array_bytes(const GstCrowdBoxesMeta* meta, GBy
   give(proposals, map->proposals, n * sizeof(guint32));
   give(visible, map->visible, n * sizeof(GstCrowdBox));
   give(features, map->features, n * map->feature_length * sizeof(gfloat));
+  give(models, map->models, n * sizeof(guint32));
   return TRUE;
 }

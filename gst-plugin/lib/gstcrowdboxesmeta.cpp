@@ -21,8 +21,8 @@ constexpr guint64 aligned(guint64 bytes) {
   return (bytes + section_alignment - 1) & ~(section_alignment - 1);
 }
 
-constexpr guint known_arrays =
-    GST_CROWD_BOXES_DENSITIES | GST_CROWD_BOXES_PROPOSALS | GST_CROWD_BOXES_VISIBLE | GST_CROWD_BOXES_FEATURES;
+constexpr guint known_arrays = GST_CROWD_BOXES_DENSITIES | GST_CROWD_BOXES_PROPOSALS | GST_CROWD_BOXES_VISIBLE |
+                               GST_CROWD_BOXES_FEATURES | GST_CROWD_BOXES_MODELS;
 
 /// Null where a layout has none.
 template <typename T>
@@ -160,6 +160,8 @@ gboolean gst_crowd_boxes_layout_init_with(GstCrowdBoxesLayout* layout, guint cap
   layout->densities = place_if(GST_CROWD_BOXES_DENSITIES, guint64{sizeof(gfloat)} * capacity);
   layout->proposals = place_if(GST_CROWD_BOXES_PROPOSALS, guint64{sizeof(guint32)} * capacity);
   layout->visible = place_if(GST_CROWD_BOXES_VISIBLE, guint64{sizeof(GstCrowdBox)} * capacity);
+  layout->models = place_if(GST_CROWD_BOXES_MODELS, guint64{sizeof(guint32)} * capacity);
+  // Last: an upload ends with the features of the candidates that there are.
   layout->features = place_if(GST_CROWD_BOXES_FEATURES, guint64{sizeof(gfloat)} * feature_length * capacity);
   layout->size = static_cast<gsize>(end);
   return layout->size == end;
@@ -209,6 +211,7 @@ gboolean gst_crowd_boxes_map_at_with(GstCrowdBoxesMap* map, gpointer memory, gui
   map->proposals = array_at<guint32>(base, layout.proposals);
   map->visible = array_at<GstCrowdBox>(base, layout.visible);
   map->features = array_at<gfloat>(base, layout.features);
+  map->models = array_at<guint32>(base, layout.models);
   map->feature_length = feature_length;
   map->capacity = capacity;
   map->memory = nullptr;

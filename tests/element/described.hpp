@@ -73,7 +73,8 @@ inline std::vector<Candidate> random_candidates(std::mt19937& random, unsigned n
   return all;
 }
 
-/// Gives the candidates of a frame what rules read, some of it NaN: features of one or of three values, or nothing.
+/// Gives the candidates of a frame what rules read, some of it NaN, features of one or of three values, and models,
+/// most of them of the first three; or nothing.
 inline void add_random_arrays(GstBuffer* buffer, std::mt19937& random, unsigned n) {
   const unsigned kind = random() % 8;
   if (kind == 0 || n == 0)
@@ -84,9 +85,13 @@ inline void add_random_arrays(GstBuffer* buffer, std::mt19937& random, unsigned 
       number = random() % 50 ? float(random() % 64) / 64 : std::nanf("");
     return g_bytes_new(all.data(), count * sizeof(float));
   };
-  GBytes* arrays[] = {numbers(n), numbers(n), numbers(4 * n), numbers(n * (kind % 2 ? 1 : 3))};
+  std::vector<guint32> models(n);
+  for (guint32& model : models)
+    model = random() % 50 ? random() % 3 : random() % 20;
+  GBytes* arrays[] = {numbers(n), numbers(n), numbers(4 * n), numbers(n * (kind % 2 ? 1 : 3)),
+                      g_bytes_new(models.data(), n * sizeof(guint32))};
   EXPECT_TRUE(gst_crowd_boxes_meta_set_array_bytes(gst_buffer_get_crowd_boxes_meta(buffer), arrays[0], arrays[1],
-                                                   arrays[2], arrays[3], nullptr));
+                                                   arrays[2], arrays[3], arrays[4], nullptr));
   for (GBytes* bytes : arrays)
     g_bytes_unref(bytes);
 }

@@ -45,7 +45,7 @@ void add_arrays(GstBuffer* buffer, const Arrays& arrays) {
                    bytes_of(arrays.features)};
   GError* error = nullptr;
   EXPECT_TRUE(gst_crowd_boxes_meta_set_array_bytes(gst_buffer_get_crowd_boxes_meta(buffer), all[0], all[1], all[2],
-                                                   all[3], &error));
+                                                   all[3], nullptr, &error));
   EXPECT_EQ(error, nullptr) << error->message;
   for (GBytes* bytes : all)
     g_clear_pointer(&bytes, g_bytes_unref);

@@ -108,12 +108,12 @@ class Bytes(unittest.TestCase):
     def test_what_rules_read_comes_back_bit_for_bit(self):
         rng = np.random.default_rng(2)
         for n in (1, 5, 1000):
-            bits = [rng.integers(0, 2**32, (n, width), np.uint32) for width in (1, 1, 4, 7)]
+            bits = [rng.integers(0, 2**32, (n, width), np.uint32) for width in (1, 1, 4, 7, 1)]
             buffer = Gst.Buffer.new()
             meta = attach(buffer, np.zeros((n, 4)), np.zeros(n))
-            self.assertEqual(meta.get_array_bytes(), (None, None, None, None))
+            self.assertEqual(meta.get_array_bytes(), (None, None, None, None, None))
             self.assertTrue(meta.set_array_bytes(*(to_bytes(array, "u4") for array in bits)))
-            self.assertEqual((meta.arrays, meta.feature_length), (15, 7))
+            self.assertEqual((meta.arrays, meta.feature_length), (31, 7))
             read = GstCrowd.buffer_get_crowd_boxes_meta(buffer.copy()).get_array_bytes()
             for before, after in zip(bits, read):
                 self.assertEqual(before.tobytes(), after.get_data())

@@ -7,12 +7,12 @@
 /**
  * SECTION:gstcrowdboxesarrays
  * @title: More of each candidate
- * @short_description: what rules of crowdnms read beside boxes
+ * @short_description: what rules and methods of crowdnms read beside boxes
  *
  * Arrays behind those that every memory of boxes has, see #GstCrowdBoxesLayout. Values are not looked at when they are
  * attached. A visible box is in the coordinates of boxes, and placed with them. A density that is NaN counts as 0, and
  * features with a NaN as unlike all others; crowdnms warns of candidates with either once, and counts them, where it
- * reads them on the host.
+ * reads them on the host. Where it weighs models, it counts candidates of a model that has no weight as invalid.
  *
  * |[<!-- language="C" -->
  * GstMemory *memory = gst_crowd_boxes_memory_new_with (capacity, GST_CROWD_BOXES_FEATURES, 32);
@@ -29,7 +29,7 @@
  *
  * |[<!-- language="Python" -->
  * meta.set_array_bytes(to_bytes(densities, "f4"), None, None, to_bytes(features, "f4"))
- * densities, proposals, visible, features = meta.get_array_bytes()
+ * densities, proposals, visible, features, models = meta.get_array_bytes()
  * features = numpy.frombuffer(features.get_data(), "f4").reshape(-1, meta.feature_length)
  * ]|
  *
@@ -51,6 +51,8 @@ G_BEGIN_DECLS
  * @GST_CROWD_BOXES_VISIBLE: #GstCrowdBox [capacity]: the visible part of each box; for rule visible
  * @GST_CROWD_BOXES_FEATURES: gfloat [capacity * feature_length]: feature_length numbers of a candidate, then those of
  *   the next; for rule feature
+ * @GST_CROWD_BOXES_MODELS: guint32 [capacity]: which of several models, or tiles, found the candidate: the place of its
+ *   weight in model-weights, from 0 to 15; for methods nmw and wbf with model-weights
  *
  * What a memory of candidates holds beside boxes, scores and classes.
  *
@@ -61,7 +63,8 @@ typedef enum { /*< flags >*/
   GST_CROWD_BOXES_DENSITIES = 1 << 0,
   GST_CROWD_BOXES_PROPOSALS = 1 << 1,
   GST_CROWD_BOXES_VISIBLE = 1 << 2,
-  GST_CROWD_BOXES_FEATURES = 1 << 3
+  GST_CROWD_BOXES_FEATURES = 1 << 3,
+  GST_CROWD_BOXES_MODELS = 1 << 4
 } GstCrowdBoxesArrays;
 
 /**
@@ -140,6 +143,7 @@ GST_CROWD_API gboolean gst_crowd_boxes_map_memory_with (GstCrowdBoxesMap *map, G
  * @visible: (nullable): #GstCrowdBox [n]: float32 x1 y1 x2 y2 of each
  * @features: (nullable): float32 [n * feature_length], from 1 to %GST_CROWD_BOXES_MAX_FEATURE_LENGTH numbers of a
  *   candidate, then those of the next; none where n is 0
+ * @models: (nullable): uint32 [n]
  * @error: return location for a #GstCrowdError
  *
  * Gives candidates these arrays in place of those they had: the boxes are copied into a memory with room for n of them,
@@ -150,7 +154,7 @@ GST_CROWD_API gboolean gst_crowd_boxes_map_memory_with (GstCrowdBoxesMap *map, G
  * Since: 0.1
  */
 GST_CROWD_API gboolean gst_crowd_boxes_meta_set_array_bytes (GstCrowdBoxesMeta *meta, GBytes *densities,
-    GBytes *proposals, GBytes *visible, GBytes *features, GError **error);
+    GBytes *proposals, GBytes *visible, GBytes *features, GBytes *models, GError **error);
 
 /**
  * gst_crowd_boxes_meta_get_array_bytes:
@@ -159,6 +163,7 @@ GST_CROWD_API gboolean gst_crowd_boxes_meta_set_array_bytes (GstCrowdBoxesMeta *
  * @proposals: (out) (transfer full) (optional) (nullable): uint32 [n]
  * @visible: (out) (transfer full) (optional) (nullable): #GstCrowdBox [n]
  * @features: (out) (transfer full) (optional) (nullable): float32 [n * feature_length]
+ * @models: (out) (transfer full) (optional) (nullable): uint32 [n]
  * @error: return location for a #GstCrowdError
  *
  * Copies what @meta holds, in the order of gst_crowd_boxes_meta_get_bytes(). CUDA memory is downloaded.
@@ -168,7 +173,7 @@ GST_CROWD_API gboolean gst_crowd_boxes_meta_set_array_bytes (GstCrowdBoxesMeta *
  * Since: 0.1
  */
 GST_CROWD_API gboolean gst_crowd_boxes_meta_get_array_bytes (const GstCrowdBoxesMeta *meta, GBytes **densities,
-    GBytes **proposals, GBytes **visible, GBytes **features, GError **error);
+    GBytes **proposals, GBytes **visible, GBytes **features, GBytes **models, GError **error);
 
 G_END_DECLS
 

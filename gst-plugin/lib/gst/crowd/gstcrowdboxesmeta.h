@@ -60,7 +60,7 @@
  * ]|
  *
  * Other languages attach and read boxes by gstcrowdboxesbytes.h.
- * Rules of crowdnms read more of a candidate, behind all others in the memory: see gstcrowdboxesarrays.h.
+ * Rules and methods of crowdnms read more of a candidate, behind all others in the memory: see gstcrowdboxesarrays.h.
  *
  * Structs keep their size: what is added takes the place of reserved fields.
  *
@@ -130,9 +130,10 @@ struct _GstCrowdBox {
  * @proposals: likewise
  * @visible: likewise
  * @features: likewise
+ * @models: likewise
  *
  * Where things lie in the memory of a meta, in bytes from its start. A function of the capacity alone, but for @size and
- * the four that follow it.
+ * the five that follow it.
  */
 struct _GstCrowdBoxesLayout {
   gsize count;
@@ -146,9 +147,10 @@ struct _GstCrowdBoxesLayout {
   gsize proposals;
   gsize visible;
   gsize features;
+  gsize models;
 
   /*< private >*/
-  gpointer _gst_reserved[GST_PADDING];
+  gpointer _gst_reserved[GST_PADDING - 1];
 };
 
 /**
@@ -234,9 +236,10 @@ struct _GstCrowdBoxesMap {
   guint32 *proposals;
   GstCrowdBox *visible;
   gfloat *features;
+  guint32 *models;
 
   /*< private >*/
-  gpointer _gst_reserved[GST_PADDING];
+  gpointer _gst_reserved[GST_PADDING - 1];
 };
 
 #define GST_CROWD_BOXES_META_API_TYPE (gst_crowd_boxes_meta_api_get_type ())
