@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cluster/arrays.hpp"
 #include "cluster/device_work.hpp"
-#include "cluster/rule_arrays.hpp"
 #include "gpu/cudareport.hpp"
 
 namespace crowd {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "cluster/rule_arrays.hpp"
+#include "cluster/arrays.hpp"
 
 namespace crowd {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-#include "cluster/rule_arrays.hpp"
+#include "cluster/arrays.hpp"
 
 #include <algorithm>
 #include <cmath>
