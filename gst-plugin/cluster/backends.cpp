@@ -212,6 +212,7 @@ CrowdNmsStatus Backends::run(const Config& config, const meta::Candidates& candi
   call.input.visible = candidates.visible.data();
   call.input.features = candidates.features.data();
   call.input.feature_length = candidates.feature_length;
+  call.input.models = candidates.models.data();
   call.input.counts = &candidates.count;
   call.input.frames = 1;
   call.input.capacity = n;

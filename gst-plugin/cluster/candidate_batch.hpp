@@ -20,14 +20,15 @@ class CandidateBatch {
   /// Of a call, which bounds the memory that a batch takes: results are arrays of frames times the largest frame.
   static constexpr std::size_t max_frames = 1024, max_places = std::size_t{1} << 22;
 
-  /// `array`: the one of GstCrowdBoxesArrays that the call reads; it is collected as well.
-  void clear(guint array = GST_CROWD_BOXES_NO_ARRAYS) {
-    array_ = array;
+  /// `arrays`: those of GstCrowdBoxesArrays that the call reads, or-ed; they are collected as well.
+  void clear(guint arrays = GST_CROWD_BOXES_NO_ARRAYS) {
+    arrays_ = arrays;
     feature_length_ = 0;
     densities_.clear();
     proposals_.clear();
     visible_.clear();
     features_.clear();
+    models_.clear();
     boxes_.clear();
     scores_.clear();
     classes_.clear();
@@ -57,6 +58,7 @@ class CandidateBatch {
     add_array(GST_CROWD_BOXES_PROPOSALS, proposals_, frame.proposals);
     add_array(GST_CROWD_BOXES_VISIBLE, visible_, frame.visible);
     add_array(GST_CROWD_BOXES_FEATURES, features_, frame.features);
+    add_array(GST_CROWD_BOXES_MODELS, models_, frame.models);
     feature_length_ = reads(GST_CROWD_BOXES_FEATURES) ? frame.feature_length : 0;
   }
 
@@ -74,6 +76,7 @@ class CandidateBatch {
     candidates.visible = visible_.data();
     candidates.features = features_.data();
     candidates.feature_length = feature_length_;
+    candidates.models = models_.data();
     return candidates;
   }
 
@@ -98,7 +101,7 @@ class CandidateBatch {
 
  private:
   bool reads(guint array) const {
-    return (array_ & array) != 0;
+    return (arrays_ & array) != 0;
   }
   template <typename T>
   void add_array(guint array, std::vector<T>& all, std::span<const T> values) {
@@ -109,9 +112,9 @@ class CandidateBatch {
   std::vector<CrowdNmsBox> boxes_;
   std::vector<float> scores_;
   std::vector<std::int32_t> classes_;
-  guint array_ = GST_CROWD_BOXES_NO_ARRAYS;
+  guint arrays_ = GST_CROWD_BOXES_NO_ARRAYS;
   std::vector<float> densities_, features_;
-  std::vector<std::uint32_t> proposals_;
+  std::vector<std::uint32_t> proposals_, models_;
   std::vector<CrowdNmsBox> visible_;
   std::uint32_t feature_length_ = 0;
   std::vector<std::uint32_t> offsets_, counts_, given_;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What survivors leave with that candidates did not come with.
+// What survivors leave with that candidates did not come with, and how they come by it.
 #pragma once
 
 #include <crowd/nms.h>
@@ -12,11 +12,16 @@ struct ChangedValues {
   bool boxes, scores;
 };
 
-/// `method`: that of the params.
+/// Whether scores are multiplied by weights of models. `method`: that of the params.
+inline bool weighs_models(const CrowdNmsMethodInfo& method, const CrowdNmsParams& params) {
+  return method.reads & CROWD_NMS_READS_WEIGHTS && params.weight_count > 0;
+}
+
+/// `method`: likewise.
 inline ChangedValues changed_values(const CrowdNmsMethodInfo& method, const CrowdNmsParams& params) {
   const bool merging = method.reads & CROWD_NMS_READS_MERGE &&
                        (params.merge != CROWD_NMS_MERGE_NONE || params.cluster_score != CROWD_NMS_CLUSTER_SCORE_NONE);
-  return {merging || method.changes_boxes, merging || method.changes_scores};
+  return {merging || method.changes_boxes, merging || method.changes_scores || weighs_models(method, params)};
 }
 
 }  // namespace crowd

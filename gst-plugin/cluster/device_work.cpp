@@ -300,6 +300,7 @@ FrameReport DeviceWork::submit(const Call& call, const GstCrowdBoxesMap& candida
   key.candidates.visible = reinterpret_cast<const CrowdNmsBox*>(candidates.visible);
   key.candidates.features = candidates.features;
   key.candidates.feature_length = candidates.feature_length;
+  key.candidates.models = candidates.models;
   key.candidates.counts = candidates.count;
   key.candidates.frames = 1;
   key.candidates.capacity = std::min(candidates.capacity, call.capacity);

@@ -59,6 +59,7 @@ struct Frame {
   const meta::AdapterRow* left_out = nullptr;  ///< meta-output=auto did not write it: there are too many objects
   bool is_batch = false;                       ///< the buffer is no frame; those in it are done
   std::uint32_t nan_candidates = 0;            ///< whose density or features, if the rule reads them, are NaN
+  std::uint32_t unknown_models = 0;            ///< candidates of models that have no weight, if they are read
   bool broken = false;                         ///< candidates were lost, or cannot be read
   std::optional<Backends::Result> result{};    ///< once it is known on the host
 };

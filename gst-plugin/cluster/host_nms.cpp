@@ -30,7 +30,7 @@ bool is_clustered(const BatchItem& item) {
 
 }  // namespace
 
-/// Candidates as the frame's rule reads them; or why they cannot be read.
+/// Candidates as the frame's rule and method read them; or why they cannot be read.
 FrameReport HostNms::read(GstBuffer* buffer, Frame& frame, meta::Candidates& candidates) {
   const char* problem = nullptr;
   if (!frame.source->adapter->read(buffer, frame.size, frame.config.capacity, candidates, problem))
@@ -40,6 +40,7 @@ FrameReport HostNms::read(GstBuffer* buffer, Frame& frame, meta::Candidates& can
   if (std::string lacking = problem_of_arrays(frame.config.params, candidates.arrays); !lacking.empty())
     return {Outcome::broken, std::move(lacking)};
   frame.nan_candidates = count_nan(frame.config.params, candidates);
+  frame.unknown_models = count_unknown_models(frame.config.params, candidates);
   return {};
 }
 
@@ -80,7 +81,7 @@ FrameReport HostNms::cluster_batch(std::span<BatchItem> items) {
 /// ways where class-attrs or class-filter name some. Frames of a stream share its adapters, which hold
 /// one frame at a time, so candidates are copied here, and read again to be written.
 std::size_t HostNms::read_batch(std::span<BatchItem> items) {
-  batch_.clear(array_read(items.front().frame.config.params));
+  batch_.clear(arrays_read(items.front().frame.config.params));
   const Frame* of_call = nullptr;  // whose params are those of the call
   for (std::size_t i = 0; i < items.size(); ++i) {
     Frame& frame = items[i].frame;

@@ -128,6 +128,7 @@ class NmsStream {
   void warn_unread();
   void warn_unknown_size();
   void warn_nan(const Frame& frame);
+  void warn_unknown_models(const Frame& frame);
   void warn_unknown_class(const std::string& name);
   void look_for_lost(GstBuffer* buffer, const Metadata& metadata, Frame& frame);
   void count(const Frame& frame);
@@ -159,7 +160,7 @@ class NmsStream {
   meta::DownstreamCaps downstream_;
   bool warned_settings_ = false;
   struct Warnings {
-    RunWarning refused, broken, overflow, left_out, size, unread, lost, unknown_class, nan;
+    RunWarning refused, broken, overflow, left_out, size, unread, lost, unknown_class, nan, unknown_models;
   } warnings_;
   bool found_candidates_ = false;    // on any frame since the start
   const char* undecoded_ = nullptr;  // what was said of detections that are not read

@@ -16,6 +16,8 @@ void NmsStream::settle(GstBuffer* buffer, const Frame& frame, const meta::Batche
     warn_overflow(frame.result->report.overflow, frame.result->report.candidates, frame.config.params.method);
   if (frame.nan_candidates)
     warn_nan(frame);
+  if (frame.unknown_models)
+    warn_unknown_models(frame);
   if (frame.left_out)
     warn_left_out(*frame.left_out);
   count(frame);
@@ -71,6 +73,14 @@ void NmsStream::warn_nan(const Frame& frame) {
                      "%s of %u candidates of a frame are NaN, and count as %s. Mend the detector that attached them. "
                      "Further ones are only counted, see nan-candidates in stats.",
                      densities ? "Densities" : "Features", frame.nan_candidates, densities ? "0" : "unlike all others");
+}
+
+void NmsStream::warn_unknown_models(const Frame& frame) {
+  warnings_.unknown_models.post(element_, GST_LIBRARY_ERROR, GST_LIBRARY_ERROR_SETTINGS,
+                                "%u candidates of a frame are of models that have no weight, as model-weights has %u, "
+                                "and are dropped. Give it a weight for each model, or mend the detector, whose models "
+                                "count from 0. Further ones are only counted, see invalid in stats.",
+                                frame.unknown_models, frame.config.params.weight_count);
 }
 
 void NmsStream::warn_unknown_class(const std::string& name) {

@@ -69,6 +69,7 @@ struct Candidates {
   std::span<const std::uint32_t> proposals{};
   std::span<const CrowdNmsBox> visible{};    ///< in the coordinates of `boxes`
   std::span<const float> features{};         ///< feature_length of each candidate, one candidate after the other
+  std::span<const std::uint32_t> models{};   ///< which model found it
   guint arrays = GST_CROWD_BOXES_NO_ARRAYS;  ///< which of these there are, as bits of GstCrowdBoxesArrays
   guint feature_length = 0;
 };

@@ -43,6 +43,7 @@ class BoxesAdapter final : public Adapter {
     candidates.proposals = part(map_.proposals, n);
     candidates.visible = part(reinterpret_cast<const CrowdNmsBox*>(map_.visible), n);
     candidates.features = part(map_.features, std::size_t{n} * map_.feature_length);
+    candidates.models = part(map_.models, n);
     candidates.arrays = meta->arrays;
     candidates.feature_length = map_.feature_length;
     candidates.count = *map_.count;

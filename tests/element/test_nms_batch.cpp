@@ -6,6 +6,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
+
 #include "cluster/stream.hpp"
 #include "described.hpp"
 #include "fake_cuda_device.hpp"
@@ -204,6 +207,8 @@ TEST_F(nms_batch, each_frame_is_clustered_as_if_it_were_alone) {
     settings.params.merge = merges[random() % merges.size()];
     settings.params.cluster_score = CrowdNmsClusterScore(random() % 4);
     settings.params.min_members = random() % 3;
+    settings.params.weight_count = random() % 4;
+    std::ranges::copy(std::array{2.f, .5f, 1.f}, settings.params.model_weights);
     settings.classes = crowd::make_class_settings(round % 3 ? "" : "1,iou=0.9,score=0.2", round % 4 ? "" : "0,1");
     settings.params.overlap_threshold = .2 + .1 * (round % 6);
     settings.params.score_threshold = 0;

@@ -101,7 +101,7 @@ void place(Input& input, GstCrowdBoxesMeta* meta, const meta::FrameSize& frame) 
     input.fill(meta->confidence_offset);
   }
   if (input.flag()) {  // for a memory that mostly lacks them
-    meta->arrays = input.below(18);
+    meta->arrays = input.below(34);
     meta->feature_length = input.flag() ? input.any<guint>() : input.below(4);
   }
 }
@@ -170,8 +170,8 @@ void cluster(Input& input, GstBuffer* buffer, meta::FrameSize size) {
     const std::size_t n = candidates.boxes.size();
     require(n <= limit && n <= candidates.count && n <= max_boxes, "no more is read than there is");
     require(candidates.scores.size() == n && candidates.classes.size() == n, "the arrays are equally long");
-    for (const std::size_t length :
-         {candidates.densities.size(), candidates.proposals.size(), candidates.visible.size()})
+    for (const std::size_t length : {candidates.densities.size(), candidates.proposals.size(),
+                                     candidates.visible.size(), candidates.models.size()})
       require(length == 0 || length == n, "what rules read is there for each or for none");
     require(candidates.features.size() == n * candidates.feature_length, "features are there for each");
     const fuzz::Clusters clusters(candidates, 0.5f);
