@@ -4,44 +4,20 @@
 #include "cluster/class_settings.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 #include <utility>
 
+#include "cluster/setting_text.hpp"
 #include "cluster/settings.hpp"
 
 namespace crowd {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\n");
-  return first == text.npos ? std::string_view() : text.substr(first, text.find_last_not_of(" \t\n") + 1 - first);
-}
-
-/// Takes what comes before the first `separator`, or all.
-std::string_view take(std::string_view& text, char separator) {
-  const auto end = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return trimmed(part);
-}
-
-template <typename T>
-std::optional<T> number_of(std::string_view text) {
-  T number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
-}
-
 ClassEntry entry_of(std::string_view name) {
   const std::string text(name);
   return {.name = text, .quark = g_quark_from_string(text.c_str()), .id = number_of<std::int32_t>(name)};
-}
-
-std::string quoted(std::string_view text) {
-  return "\"" + std::string(text) + "\"";
 }
 
 /// Reads "iou=0.6" or "score=0.3".
