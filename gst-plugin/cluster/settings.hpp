@@ -13,6 +13,7 @@
 
 #include "cluster/backends.hpp"
 #include "cluster/class_settings.hpp"
+#include "cluster/model_weights.hpp"
 #include "meta/adapter.hpp"
 
 namespace crowd {
@@ -36,7 +37,8 @@ struct NmsSettings {
   CrowdNmsParams params = default_params();
   /// As it was set; the params have the float that float scores compare with as with this.
   double score_threshold = static_cast<double>(params.score_threshold);
-  std::shared_ptr<const ClassSettings> classes{};  ///< null: none
+  std::shared_ptr<const ClassSettings> classes{};       ///< null: none
+  std::shared_ptr<const ModelWeights> model_weights{};  ///< null: none; the params have what it says
   std::uint32_t max_candidates = 16384;
   std::uint32_t max_detections = 0;  ///< 0: all
   BackendChoice backend = BackendChoice::automatic;

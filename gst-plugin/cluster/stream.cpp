@@ -32,9 +32,13 @@ Backends::Config backends_config(const NmsSettings& settings, BackendChoice back
   return config;
 }
 
-// Null if there is none.
-const char* problem_of_classes(const NmsSettings& settings) {
-  return settings.classes && !settings.classes->problem.empty() ? settings.classes->problem.c_str() : nullptr;
+// Of those that are texts. Null if there is none.
+const char* problem_of(const NmsSettings& settings) {
+  if (settings.classes && !settings.classes->problem.empty())
+    return settings.classes->problem.c_str();
+  if (settings.model_weights && !settings.model_weights->problem.empty())
+    return settings.model_weights->problem.c_str();
+  return nullptr;
 }
 
 }  // namespace
@@ -139,7 +143,7 @@ bool NmsStream::start(const NmsSettings& settings) {
     GST_INFO_OBJECT(element_, "clustering on the CPU: %s", problem.c_str());
     backend_ = BackendChoice::cpu;
   }
-  if (const char* reason = problem_of_classes(settings)) {
+  if (const char* reason = problem_of(settings)) {
     GST_ELEMENT_ERROR(element_, LIBRARY, SETTINGS, ("%s.", reason), (NULL));
     stop();
     return false;
@@ -181,7 +185,7 @@ void NmsStream::drop() {
 // An application sets properties one by one, so on the way from one good state to the next they may not fit.
 void NmsStream::follow_settings(const NmsSettings& settings) {
   const Backends::Config config = backends_config(settings, backend_);
-  const char* reason = problem_of_classes(settings);
+  const char* reason = problem_of(settings);
   if (!reason && host_.prepare(config) == CROWD_NMS_OK) {
     config_ = config;
     classes_ = settings.classes;

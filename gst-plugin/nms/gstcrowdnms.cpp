@@ -80,11 +80,25 @@
  * or that overlap it (`merge=vote`, box voting), and a score made of theirs (`cluster-score`); and one that represents
  * fewer than `min-members` is suppressed, as a detection that no other window confirms. `nmw` (non-maximum weighted,
  * Zhou et al. 2017) and `wbf` (weighted box fusion, Solovyev et al. 2019) have ways of merging of their own, the latter
- * for candidates of several detectors (`models`).
+ * for candidates of several detectors (`models`); `model-weights` says what each of these counts for, see below.
  *
  * A region or an object that was a candidate moves to the new box and has the new confidence, which stays at most 1
  * where it was; in `mode=annotate` that of the survivor does. An object of a locked #GstAnalyticsRelationMeta stays.
  * crowd/nms.h says to the bit what is computed.
+ *
+ * ## Models
+ *
+ * Of candidates of several models, or tiles, `nmw` and `wbf` can take those of one for more than those of another, as
+ * ensemble-boxes does with its `weights`: `model-weights` has a number for each model, which the scores of its
+ * candidates are multiplied by; in `nmw` these numbers are divided by the largest first. Survivors leave with scores
+ * made of such products, while `score-threshold` is compared with the detector's own. Which model a candidate is of,
+ * from 0 on, is an array of its #GstCrowdBoxesMeta (%GST_CROWD_BOXES_MODELS), in system or CUDA memory. Candidates that
+ * lack it are dropped as those are that lack what a rule reads; those of a model that has no weight are counted as
+ * invalid, and, where they are read on the host, reported in one warning from start to stop.
+ *
+ * crowdnms reads one meta of a frame, the first that holds candidates, and leaves others where they are; crowddetect
+ * and crowdinject put theirs in the place of the one that is there. Who has several detectors puts what they found into
+ * one meta, and numbers the models. crowddetect does not tell its tiles apart; crowdinject takes numbers from a file.
  *
  * ## Rules
  *

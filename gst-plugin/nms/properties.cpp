@@ -175,12 +175,30 @@ void add_merge_properties(Table& table, const NmsSettings& defaults) {
                         "suppressed. 0, 1: all stay",
                         0, G_MAXUINT, params.min_members, controllable),
       [](auto& s) -> auto& { return s.params.min_members; });
+}
+
+void add_model_properties(Table& table, const NmsSettings& defaults) {
   table.add(
       g_param_spec_uint("models", "Models",
                         "Of method wbf: how many detectors the candidates of a frame come from. The score of a cluster "
                         "that fewer of them found is lowered in proportion",
-                        1, G_MAXUINT, params.models, controllable),
+                        1, G_MAXUINT, defaults.params.models, controllable),
       [](auto& s) -> auto& { return s.params.models; });
+  table.add(
+      g_param_spec_string(
+          "model-weights", "Weights of models",
+          "Of methods nmw and wbf (Solovyev et al. 2019, ensemble-boxes): what scores are multiplied by, a number for "
+          "each model that candidates are of: \"2,1,0.5\", no unit, at most 16, each finite and at least 0, one above "
+          "0. nmw divides them by the largest; wbf then does not read models. The candidates' GstCrowdBoxesMeta must "
+          "say which model each is of. Empty: all weigh the same",
+          "", settable_at_any_time),
+      [](const NmsSettings& s, GValue* value) {
+        g_value_set_string(value, s.model_weights ? s.model_weights->text.c_str() : "");
+      },
+      [](NmsSettings& s, const GValue* value) {
+        s.model_weights = make_model_weights(text_of(value));
+        apply(s.model_weights.get(), s.params);
+      });
 }
 
 void add_limit_properties(Table& table, const NmsSettings& defaults) {
@@ -251,6 +269,7 @@ const PropertyTable<NmsSettings>& nms_properties() {
     add_class_attributes(rows);
     add_size_properties(rows);
     add_merge_properties(rows, defaults);
+    add_model_properties(rows, defaults);
     add_limit_properties(rows, defaults);
     add_environment_properties(rows, defaults);
     return rows;

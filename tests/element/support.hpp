@@ -49,6 +49,9 @@ struct Release {
   void operator()(GstStructure* p) const {
     gst_structure_free(p);
   }
+  void operator()(GBytes* p) const {
+    g_bytes_unref(p);
+  }
   void operator()(GPtrArray* p) const {
     g_ptr_array_unref(p);
   }

@@ -132,17 +132,6 @@ TEST(crowdnms_classes, not_in_the_filter_are_dropped) {
   EXPECT_THAT(classes_of(nms.pass(three_pairs()).get()), ElementsAre(0, 1, 2));
 }
 
-std::string start_error(const std::string& properties) {
-  const Ref<GstElement> pipeline(
-      gst_parse_launch(("fakesrc ! video/x-raw ! crowdnms " + properties + " ! fakesink").c_str(), nullptr));
-  gst_object_ref_sink(pipeline.get());
-  EXPECT_EQ(gst_element_set_state(pipeline.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE) << properties;
-  const Ref<GstBus> bus(gst_element_get_bus(pipeline.get()));
-  const auto error = pop_message(bus.get(), GST_MESSAGE_ERROR);
-  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
-  return error ? message_text(error.get()) : "no error";
-}
-
 TEST(crowdnms_classes, that_do_not_parse_are_an_error_at_the_start) {
   const std::pair<const char*, const char*> wrong[] = {
       {"class-attrs=\"person,iou=1.5\"", "\"iou=1.5\" of \"person\""},
@@ -157,11 +146,11 @@ TEST(crowdnms_classes, that_do_not_parse_are_an_error_at_the_start) {
       {"class-filter=\"car,person,car\"", "\"car\" twice"},
   };
   for (const auto& [properties, words] : wrong)
-    EXPECT_THAT(start_error(properties), HasSubstr(words)) << properties;
+    EXPECT_THAT(NmsHarness::start_error(properties), HasSubstr(words)) << properties;
   std::string many;
   for (int i = 0; i < 129; i++)
     many += std::to_string(i) + (i < 128 ? "," : "");
-  EXPECT_THAT(start_error("class-filter=\"" + many + "\""), HasSubstr("more than 128 classes"));
+  EXPECT_THAT(NmsHarness::start_error("class-filter=\"" + many + "\""), HasSubstr("more than 128 classes"));
 }
 
 TEST(crowdnms_classes, that_do_not_parse_leave_it_as_it_was_while_it_plays) {

@@ -45,8 +45,8 @@ while read -r element source; do
 done < <(elements)
 for property in method iou-threshold score-threshold metric comparator pixel-offset class-agnostic max-candidates \
   max-detections backend cuda-device-id meta-source meta-output mode post-messages stats sigma rule max-distance \
-  min-overlap class-attrs class-filter merge cluster-score min-members models min-width min-height max-width \
-  max-height; do
+  min-overlap class-attrs class-filter merge cluster-score min-members models model-weights min-width \
+  min-height max-width max-height; do
   check "crowdnms has $property, with a blurb" has_property "$property"
 done
 check "crowdnms has presets, and says what they are" lists_presets

@@ -21,11 +21,11 @@ namespace crowd::test {
 
 /// What rules and methods read of candidates, an entry each; empty: NULL in the call.
 struct Extras {
-  std::vector<float> densities;
-  std::vector<std::uint32_t> proposals;
-  std::vector<std::uint32_t> models;
-  std::vector<CrowdNmsBox> visible;
-  std::vector<float> features;
+  std::vector<float> densities{};
+  std::vector<std::uint32_t> proposals{};
+  std::vector<std::uint32_t> models{};
+  std::vector<CrowdNmsBox> visible{};
+  std::vector<float> features{};
   std::uint32_t feature_length = 0;
 };
 

@@ -58,6 +58,11 @@ Number within(Random& random, const Spec* spec) {
   return static_cast<Number>(between(random, low, high));
 }
 
+/// A text that the element starts with.
+const char* text_for(const GParamSpec* spec) {
+  return g_str_equal(spec->name, "model-weights") ? "2,1,0.5" : "text";
+}
+
 /// A value that the property takes. False for types that no property had when this was written.
 bool draw_value(Random& random, GParamSpec* spec, GValue* value) {
   g_value_init(value, spec->value_type);
@@ -79,7 +84,7 @@ bool draw_value(Random& random, GParamSpec* spec, GValue* value) {
   } else if (G_IS_PARAM_SPEC_DOUBLE(spec)) {
     g_value_set_double(value, within<gdouble>(random, G_PARAM_SPEC_DOUBLE(spec)));
   } else if (G_IS_PARAM_SPEC_STRING(spec)) {
-    g_value_set_static_string(value, random() & 1 ? "text" : nullptr);
+    g_value_set_static_string(value, random() & 1 ? text_for(spec) : nullptr);
   } else {
     return false;
   }
