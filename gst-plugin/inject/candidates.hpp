@@ -4,15 +4,18 @@
 // Candidates of a scene or a recording in the layout of a GstCrowdBoxesMeta.
 #pragma once
 
+#include <crowd/nms.h>
 #include <gst/crowd/gstcrowdboxesarrays.h>
 
 #include <algorithm>
 #include <cstddef>
 
-#include "inject/scene/detections.hpp"
+#include "inject/scene/recording.hpp"
 #include "meta/candidatewriter.hpp"
 
 namespace crowd::inject {
+
+static_assert(scene::max_model + 1 == CROWD_NMS_MAX_MODEL_WEIGHTS);
 
 /// What all candidates of a frame have beside boxes.
 inline CandidateWriter::Arrays arrays_of(const scene::CandidatesView& candidates) {
@@ -23,6 +26,7 @@ inline CandidateWriter::Arrays arrays_of(const scene::CandidatesView& candidates
   guint arrays = if_all(GST_CROWD_BOXES_DENSITIES, [](const scene::Extra& e) { return e.density.has_value(); });
   arrays |= if_all(GST_CROWD_BOXES_PROPOSALS, [](const scene::Extra& e) { return e.proposal.has_value(); });
   arrays |= if_all(GST_CROWD_BOXES_VISIBLE, [](const scene::Extra& e) { return e.visible.has_value(); });
+  arrays |= if_all(GST_CROWD_BOXES_MODELS, [](const scene::Extra& e) { return e.model.has_value(); });
   arrays |= if_all(GST_CROWD_BOXES_FEATURES,
                    [length](const scene::Extra& e) { return length && e.feature_length == length; });
   return {.arrays = arrays, .feature_length = arrays & GST_CROWD_BOXES_FEATURES ? length : 0};
@@ -46,6 +50,8 @@ inline void fill(const GstCrowdBoxesMap& to, const scene::CandidatesView& candid
       to.proposals[i] = *extra.proposal;
     if (to.visible)
       to.visible[i] = to_box(*extra.visible);
+    if (to.models)
+      to.models[i] = *extra.model;
     if (to.features)
       std::ranges::copy(candidates.features.subspan(extra.first_feature, to.feature_length),
                         to.features + i * to.feature_length);

@@ -31,10 +31,10 @@
  * (in one line), or with the objects of DL Streamer's gvametaconvert. Only "objects" and "box" are required. For rules
  * of crowdnms an object may have a "density" (of adaptive), a "proposal" (of set: a whole number below 2^32), a
  * "visible-box" ([x1, y1, x2, y2], of visible) and a "feature" (of feature: an array of 1 to 4096 numbers, as many in
- * each): each is there in all objects of a line or in none, else the line does not fit. They are attached as
- * #GstCrowdBoxesArrays. What the tool gst-crowd-read-survivors prints is such a file. A line that does not fit is
- * skipped and counted, or an error, see #crowdinject:strict. A file may have 1 GiB; a pipe that brings more is an error
- * too.
+ * each), and for its model-weights a "model" (which of several models found it: a whole number from 0 to 15): each is
+ * there in all objects of a line or in none, else the line does not fit. They are attached as #GstCrowdBoxesArrays.
+ * What the tool gst-crowd-read-survivors prints is such a file. A line that does not fit is skipped and counted, or an
+ * error, see #crowdinject:strict. A file may have 1 GiB; a pipe that brings more is an error too.
  *
  * ## Frame numbers
  *

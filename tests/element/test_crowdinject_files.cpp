@@ -13,6 +13,7 @@
 
 #include "crowdinject_support.hpp"
 #include "memory_limit.hpp"
+#include "nms_harness.hpp"
 
 namespace {
 
@@ -53,9 +54,9 @@ TEST(crowdinject, replays_json_lines_scaled_to_the_frame) {
   EXPECT_EQ(got.width, 640u);
 }
 
-TEST(crowdinject, replays_what_rules_of_crowdnms_want) {
+TEST(crowdinject, replays_what_crowdnms_reads_beside_boxes) {
   const TemporaryFile file(
-      R"({"resolution": {"width": 1280, "height": 720}, "objects": [{"box": [0,0,9,9], "density": 0.5, "proposal": 7, "visible-box": [2,4,6,8], "feature": [1,2]}, {"box": [0,0,9,9], "density": 0.25, "proposal": 8, "visible-box": [4,4,6,8], "feature": [3,4]}]}
+      R"({"resolution": {"width": 1280, "height": 720}, "objects": [{"box": [0,0,9,9], "density": 0.5, "proposal": 7, "visible-box": [2,4,6,8], "feature": [1,2], "model": 3}, {"box": [0,0,9,9], "density": 0.25, "proposal": 8, "visible-box": [4,4,6,8], "feature": [3,4], "model": 1}]}
 {"objects": []}
 {"objects": [{"box": [0,0,9,9], "proposal": 9}]}
 {"objects": [{"box": [0,0,9,9]}]}
@@ -63,22 +64,33 @@ TEST(crowdinject, replays_what_rules_of_crowdnms_want) {
   const Inject inject("max-candidates=1 location=" + file.path);
   const auto first = inject.pass();
   const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(first.get());
-  ASSERT_EQ(meta->arrays, 15u);
+  ASSERT_EQ(meta->arrays, 31u);
   ASSERT_EQ(meta->feature_length, 2u);
   GstCrowdBoxesMap map;
-  ASSERT_TRUE(gst_crowd_boxes_map_memory_with(&map, meta->memory, meta->capacity, 15, 2, GST_MAP_READ));
+  ASSERT_TRUE(gst_crowd_boxes_map_memory_with(&map, meta->memory, meta->capacity, 31, 2, GST_MAP_READ));
   EXPECT_EQ(*map.count, 2u);
   EXPECT_EQ(map.densities[0], .5f);
   EXPECT_EQ(map.proposals[0], 7u);
   EXPECT_EQ(map.visible[0].x1, 1) << "in pixels of the frame";
   EXPECT_EQ(map.visible[0].y2, 4);
   EXPECT_THAT(std::vector<float>(map.features, map.features + 2), ElementsAre(1, 2));
+  EXPECT_EQ(map.models[0], 3u);
   gst_crowd_boxes_unmap(&map);
   EXPECT_EQ(attached(inject.pass().get()).count, 0u);
   const auto third = inject.pass(), fourth = inject.pass();
   EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(third.get())->arrays, guint{GST_CROWD_BOXES_PROPOSALS});
   EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(third.get())->feature_length, 0u);
   EXPECT_EQ(gst_buffer_get_crowd_boxes_meta(fourth.get())->arrays, 0u);
+}
+
+TEST(crowdinject, gives_crowdnms_the_models_that_it_weighs) {
+  const TemporaryFile file(
+      R"({"objects": [{"box": [100,50,180,90], "score": 0.75, "model": 0}, {"box": [108,50,188,90], "score": 0.25, "model": 1}, {"box": [300,200,380,290], "score": 0.5, "model": 2}]}
+)");
+  const Inject inject("location=" + file.path);
+  NmsHarness nms("method=wbf model-weights=1,3 meta-output=roi", video_caps(640, 360));
+  EXPECT_THAT(rectangles(nms.pass(inject.pass()).get()), ElementsAre("object@104,50,80,40"));
+  EXPECT_EQ(nms.stat("invalid"), 1u) << "of a model without a weight";
 }
 
 TEST(crowdinject, frames_before_the_first_candidates_have_arrays_as_those) {

@@ -27,6 +27,7 @@ void check_frames(const Recording& recording, std::uint64_t number) {
     require(extra.first_feature <= view.features.size() &&
                 extra.feature_length <= view.features.size() - extra.first_feature,
             "features are there");
+    require(extra.model.value_or(0) <= max_model, "models are within the limit");
   }
   for (const std::int32_t object_class : view.classes)
     require(object_class >= 0 && object_class <= max_class, "classes are within the limit");

@@ -26,6 +26,7 @@ struct Extra {
   std::optional<float> density;
   std::optional<std::uint32_t> proposal;
   std::optional<Box> visible;
+  std::optional<std::uint8_t> model;
   std::size_t first_feature = 0, feature_length = 0; /**< its part of all features; 0: it has none */
 };
 

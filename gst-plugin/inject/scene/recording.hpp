@@ -23,11 +23,12 @@
  * is the frame that the pixels refer to, the same on every line that gives it; if none does, they refer to the frame
  * they are put on. "box" is pixels, in floats. "score" is 1 where missing. "class" is a number from 0 to max_class;
  * a "label" names it, and a label without a class gets the next free one. "density", "proposal" (a whole number below
- * 2^32), "visible-box" (corners, as "box") and "feature" (1 to 4096 numbers) are what rules of crowdnms read: each is
- * there in all objects of a line or in none, features of one length. An object may instead be one of DL Streamer's
+ * 2^32), "visible-box" (corners, as "box") and "feature" (1 to 4096 numbers) are what rules of crowdnms read, "model"
+ * (a whole number from 0 to max_model) what its model-weights does: each is there in all objects of a line or in none,
+ * features of one length. An object may instead be one of DL Streamer's
  * gvametaconvert: {"x", "y", "w", "h", "detection": {"confidence", "label_id", "label"}}; and a line with a
  * "resolution" may lack "objects", which is a frame without any. Other members, "pts" and "members" among them, are not
- * looked at. Several lines of one frame add up, and of what rules read what all of its candidates have is left.
+ * looked at. Several lines of one frame add up, and of what crowdnms reads what all of its candidates have is left.
  *
  * A line is one JSON object (RFC 8259, UTF-8) with at most 32 arrays and objects in each other and nothing behind it. A
  * member of the above may be there once, others may be repeated. Numbers may have any number of digits. Refused are, as
@@ -59,6 +60,9 @@ enum class Format { automatic, mot, jsonl };
 /** The maxima of the frame numbers and of the classes of a recording. */
 constexpr std::int64_t max_frame = 0x7fffffff;
 constexpr std::int32_t max_class = 0xffff;
+
+/** The maximum of the models of a recording: all that can have a weight. */
+constexpr std::uint8_t max_model = 15;
 
 /** Of the numbers of a feature. */
 constexpr std::size_t max_feature_length = 4096;

@@ -110,9 +110,9 @@ class ObjectReader {
   }
 
  private:
-  static constexpr std::array<std::string_view, 14> names = {
-      "x",     "y",         "w",          "h",       "box",      "score",       "class",
-      "label", "detection", "confidence", "density", "proposal", "visible-box", "feature"};
+  static constexpr std::array<std::string_view, 15> names = {
+      "x",         "y",          "w",       "h",        "box",         "score",   "class", "label",
+      "detection", "confidence", "density", "proposal", "visible-box", "feature", "model"};
 
   void take(std::string_view name, json::value value) {
     if (name == "box") {
@@ -136,6 +136,8 @@ class ObjectReader {
       extra_.visible = corners_of(value, name);
     } else if (name == "feature") {
       feature_ = feature_of(value, name);
+    } else if (name == "model") {
+      extra_.model = static_cast<std::uint8_t>(whole_of(value, name, max_model));
     } else {
       extents_[static_cast<std::size_t>(std::ranges::find(names, name) - names.begin())] = number_of(value, name);
     }
@@ -159,6 +161,7 @@ class AlikeObjects {
       same(extra.density.has_value() == first_.density.has_value(), "density");
       same(extra.proposal.has_value() == first_.proposal.has_value(), "proposal");
       same(extra.visible.has_value() == first_.visible.has_value(), "visible-box");
+      same(extra.model.has_value() == first_.model.has_value(), "model");
       same((length == 0) == (first_.feature_length == 0), "feature");
       if (length != first_.feature_length)
         throw Misfit{"\"feature\" has " + std::to_string(first_.feature_length) + " numbers in one object and " +
@@ -282,7 +285,7 @@ class JsonlParser : public LineParser {
   static void add(const ObjectReader& object, RecordingBuilder& builder) {
     builder.add(object.box(), object.score(), class_of(object, builder));
     const Extra& extra = object.extra();
-    if (extra.density || extra.proposal || extra.visible || !object.feature().empty())
+    if (extra.density || extra.proposal || extra.visible || extra.model || !object.feature().empty())
       builder.add_extra(extra, object.feature());
   }
 
