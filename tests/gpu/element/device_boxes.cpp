@@ -31,6 +31,7 @@ void fill(const GstCrowdBoxesMap& map, const MetaBoxes& from) {
   copy(map.proposals, from.extras.proposals);
   copy(map.visible, from.extras.visible);
   copy(map.features, from.extras.features);
+  copy(map.models, from.extras.models);
   if (!from.members.empty())
     std::memcpy(map.members, from.members.data(), std::min(n, from.members.size()) * sizeof(std::uint32_t));
   *map.count = from.count;
@@ -39,7 +40,7 @@ void fill(const GstCrowdBoxesMap& map, const MetaBoxes& from) {
 
 guint arrays_of(const MetaBoxes& boxes) {
   return boxes.with_extras ? GST_CROWD_BOXES_DENSITIES | GST_CROWD_BOXES_PROPOSALS | GST_CROWD_BOXES_VISIBLE |
-                                 GST_CROWD_BOXES_FEATURES
+                                 GST_CROWD_BOXES_FEATURES | GST_CROWD_BOXES_MODELS
                            : GST_CROWD_BOXES_NO_ARRAYS;
 }
 

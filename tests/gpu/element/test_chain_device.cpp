@@ -4,6 +4,7 @@
 // crowdinject ! crowdnms ! crowdoverlay on frames in device memory: boxes stay there on the whole way.
 
 #include "device_boxes.hpp"
+#include "temporary_file.hpp"
 
 namespace {
 
@@ -65,6 +66,47 @@ TEST(Chain, candidates_come_in_device_memory_where_they_are_read_there) {
     const GstCrowdBoxesMeta* meta = gst_buffer_get_crowd_boxes_meta(out.get());
     ASSERT_NE(meta, nullptr);
     EXPECT_EQ(is_cuda_memory(meta->memory), read);
+  }
+}
+
+// Candidates of three models, three of each object, with features behind the models in the memory.
+std::string lines_of_models() {
+  std::string lines;
+  for (int frame = 0; frame < 5; frame++) {
+    lines += R"({"objects": [)";
+    for (int i = 0; i < 60 + 30 * frame; i++) {
+      const int x = i / 3 * 25 % 600 + i % 3 * 2, y = i / 72 * 60 + frame;
+      lines += std::string(i ? "," : "") + R"({"box": [)" + std::to_string(x) + "," + std::to_string(y) + "," +
+               std::to_string(x + 20) + "," + std::to_string(y + 50) + R"(], "score": 0.)" +
+               std::to_string(10 + i * 7 % 89) + R"(, "model": )" + std::to_string(i % 4) + R"(, "feature": [)" +
+               std::to_string(i / 3) + ", 1]}";
+    }
+    lines += "]}\n";
+  }
+  return lines;
+}
+
+TEST(Chain, models_of_a_file_are_weighed_on_the_device) {
+  const Gpu gpu;
+  const GstVideoInfo info = info_of("NV12", 640, 480);
+  const TemporaryFile file(lines_of_models());
+  for (const char* properties :
+       {"method=wbf model-weights=1,3,0.5", "method=nmw rule=feature iou-threshold=0.9 model-weights=1,3,0.5"}) {
+    const std::string chain = "crowdinject location=" + file.path + " ! crowdnms name=nms " + properties;
+    Pipe device(chain + " meta-output=boxes", &gpu), host(chain + " backend=cpu meta-output=boxes");
+    device.set_caps(info, true);
+    host.set_caps(info, false);
+    for (unsigned i = 0; i < 5; i++) {
+      SCOPED_TRACE(testing::Message() << properties << ", frame " << i);
+      const Ref<GstBuffer> expected = host.pass(noise(info, i)), got = device.pass(gpu.frame(info));
+      EXPECT_EQ(gpu.synchronise(), cudaSuccess);
+      expect_same_survivors(expected.get(), got.get());
+    }
+    for (const char* counter : {"candidates", "survivors", "suppressed", "invalid", "failures"})
+      EXPECT_EQ(device.stat("nms", counter), host.stat("nms", counter)) << counter;
+    EXPECT_EQ(device.stat("nms", "device-frames"), 5u);
+    EXPECT_GT(host.stat("nms", "invalid"), 0u) << "of the fourth model";
+    EXPECT_EQ(host.stat("nms", "failures"), 0u);
   }
 }
 

@@ -19,7 +19,7 @@ constexpr const char* boxes[] = {"clustered",       "multi_class",          "odd
 struct Rule {
   const char* name;
   const char* properties;
-  bool with_extras = false;  ///< candidates have all that rules read
+  bool with_extras = false;  ///< candidates have all that rules and methods read
 };
 
 constexpr Rule rules[] = {
@@ -44,6 +44,13 @@ constexpr Rule rules[] = {
     {"set", "rule=set iou-threshold=0.4", true},
     {"visible", "rule=visible iou-threshold=0.4", true},
     {"feature", "rule=feature iou-threshold=0.7 min-overlap=0.2 max-distance=1.2", true},
+    {"nmw", "method=nmw iou-threshold=0.4"},
+    {"nmw_weights", "method=nmw model-weights=2,0.5,0,1 iou-threshold=0.4", true},
+    {"nmw_set_weights", "method=nmw rule=set model-weights=2,0.5,0,1 iou-threshold=0.3", true},
+    {"nmw_feature_weights",
+     "method=nmw rule=feature model-weights=2,0.5,0,1 iou-threshold=0.7 min-overlap=0.2 max-distance=1.2", true},
+    {"wbf", "method=wbf models=3 iou-threshold=0.4"},
+    {"wbf_weights", "method=wbf model-weights=2,0.5,0,1 iou-threshold=0.4", true},
     {"soft_set", "method=soft-linear rule=set iou-threshold=0.3 score-threshold=0.05", true},
 };
 
@@ -107,6 +114,35 @@ TEST(NmsDevice, candidates_without_what_the_rule_reads_are_dropped) {
   }
   twins.expect_same_stats();
   EXPECT_EQ(twins.device.stat("nms", "failures"), 2u);
+}
+
+TEST(NmsDevice, candidates_without_the_models_that_are_weighed_are_dropped) {
+  const Gpu gpu;
+  Twins twins(gpu, "method=wbf model-weights=1,2", "backend=cuda meta-output=boxes");
+  const auto out = twins.pass(people(100, 8));
+  for (GstBuffer* buffer : {out.host.get(), out.device.get()})
+    EXPECT_EQ(gst_buffer_get_crowd_survivors_meta(buffer), nullptr);
+  twins.expect_same_stats();
+  EXPECT_EQ(twins.device.stat("nms", "failures"), 1u);
+}
+
+TEST(NmsDevice, models_have_other_weights_while_it_plays) {
+  const Gpu gpu;
+  Twins twins(gpu, "method=nmw", "backend=cuda meta-output=boxes");
+  Dice dice(9);
+  MetaBoxes candidates = people(600, 9);
+  candidates.with_extras = true;
+  candidates.extras = draw_extras(candidates.boxes, dice);
+  for (const char* weights : {"1,2,3,4", "4,3,2,1", "", "1"}) {
+    SCOPED_TRACE(weights);
+    for (GstElement* pipe : {twins.host.element(), twins.device.element()}) {
+      const Ref<GstElement> nms(gst_bin_get_by_name(GST_BIN(pipe), "nms"));
+      g_object_set(nms.get(), "model-weights", weights, nullptr);
+    }
+    const auto out = twins.pass(candidates);
+    expect_same_survivors(out.host.get(), out.device.get());
+    twins.expect_same_stats();
+  }
 }
 
 TEST(NmsDevice, regions_leave_unless_downstream_reads_survivors_on_the_device) {
