@@ -137,8 +137,16 @@ TEST_P(Emulated, agrees_on_ladders) {
   params.method = method();
   for (const std::uint32_t n : {600u, 1600u})
     for (const std::uint32_t suppressors : {2u, 3u, 8u, 40u, 100u}) {
-      const Batch batch = Batch::of(ladder(n, suppressors, n + suppressors));
-      expect_as_oracle(run_emulated, {"ladder of " + std::to_string(suppressors), params, batch, {n, true, true}});
+      Case it{"ladder of " + std::to_string(suppressors),
+              params,
+              Batch::of(ladder(n, suppressors, n + suppressors)),
+              {n, true, true}};
+      expect_as_oracle(run_emulated, it);
+      it.name += ", few of one proposal";
+      it.params.rule = CROWD_NMS_SET;
+      for (std::uint32_t i = 0; i < n; ++i)
+        it.batch.extras.proposals.push_back(i * 7 % (n / 2));
+      expect_as_oracle(run_emulated, it);
     }
 }
 
