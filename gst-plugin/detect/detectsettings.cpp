@@ -101,6 +101,14 @@ void add_network_properties(Table& table) {
                         "number for all that it does in a program",
                         0, 1024, defaults.threads, settable_before_start),
       [](auto& s) -> auto& { return s.model.threads; });
+  table.add(
+      g_param_spec_boolean(
+          "cuda-graph", "CUDA graph",
+          "networks in CUDA memory: record a run before the first frame, which takes milliseconds, and "
+          "replay it: less CPU time a frame. CUDA refuses waits for the whole device to all threads of "
+          "the process meanwhile, which decoders that are opened or closed may not endure",
+          defaults.cuda_graph, settable_before_start),
+      [](auto& s) -> auto& { return s.model.cuda_graph; });
 }
 
 void add_tile_properties(Table& table) {

@@ -37,6 +37,7 @@ struct Model {
   std::string class_filter;  ///< labels or ids, separated by commas
   EngineChoice engine = ENGINE_AUTO;
   guint threads = 0;
+  bool cuda_graph = false;
 };
 
 /** What each buffer is searched with; may change while playing. */

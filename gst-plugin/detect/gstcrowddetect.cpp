@@ -50,15 +50,16 @@
  *
  * ## Frames in CUDA memory
  *
- * NV12 and RGBA in CUDA memory are searched there, for `people` by kernels that find the same windows, with networks by
- * ONNX Runtime's CUDA provider (ONNX models; `gst-crowd-convert-model person-net` makes one of the person network, and
- * with `--half` one of float16, which is quicker on a GPU and whose boxes differ by up to 1 % of their size: set
- * #crowddetect:model to it, its description lies beside it). All elements of a process that run one model on frames and
- * tiles of one size share it on the device, where their frames are searched one after another; the first of them
+ * NV12 and RGBA in CUDA memory are searched there, for `people` by kernels that find the same windows, with networks
+ * by ONNX Runtime's CUDA provider (ONNX models; `gst-crowd-convert-model person-net` makes one of the person network,
+ * and with `--half` one of float16, which is quicker on a GPU and whose boxes differ by up to 1 % of their size: set
+ * #crowddetect:model to it, its description lies beside it). All elements of a process that run one model on frames
+ * and tiles of one size share it on the device, where their frames are searched one after another; the first of them
  * prepares it, which takes seconds. ONNX Runtime works in the device's primary context. A neighbour that asks for a
  * CUDA context gets that of device 0, so that a decoder works there, too: a device runs contexts in turn, and streams
  * of frames of another one get less than half the rate. An application that gives elements a context of its own should
- * take the primary one. What ONNX Runtime lacks for CUDA is an error before the first frame. Scores differ by
+ * take the primary one. #crowddetect:cuda-graph saves CPU time where nothing else in the process starts or stops while
+ * the first frame is prepared. What ONNX Runtime lacks for CUDA is an error before the first frame. Scores differ by
  * rounding. Candidates and their number stay there, and the host does not wait. There is always room for
  * #crowddetect:max-candidates; crowdnms counts what was found and what was beyond, `stats` do not. Cascades do not run
  * there.

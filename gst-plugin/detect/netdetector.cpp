@@ -155,6 +155,7 @@ std::unique_ptr<Detector> make_net_detector(GstElement* element, const Model& mo
   net::Choice choice;
   choice.engine = engine_names[model.engine];
   choice.threads = static_cast<int>(model.threads);
+  choice.cuda_graph = model.cuda_graph;
   std::vector<std::string> names;
   std::vector<std::uint32_t> classes;
   std::string problem = find_files(model, name, choice.files);

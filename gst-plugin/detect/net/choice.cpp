@@ -49,7 +49,9 @@ Made first_that_opens(const Choice& choice, const Make& make, std::string& probl
         continue;
       any_file = true;
       std::string reason;
-      if (Made made = make(row, EngineModel{file, choice.description, choice.threads}, reason))
+      const EngineModel model{
+          .path = file, .description = choice.description, .threads = choice.threads, .cuda_graph = choice.cuda_graph};
+      if (Made made = make(row, model, reason))
         return made;
       if (!reason.empty())
         reasons += (reasons.empty() ? "" : "; ") + reason;

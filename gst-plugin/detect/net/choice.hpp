@@ -19,6 +19,7 @@ struct Choice {
   std::vector<std::string> files;  ///< of one model in several forms, the one to try first at the front
   tensors::Description description;
   int threads = 0;
+  bool cuda_graph = false;
 };
 
 /// Files of a model `name` that gst-crowd-fetch-model and packages leave: NAME.onnx and NAME.pb in gst-crowd/models of

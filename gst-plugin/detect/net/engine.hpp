@@ -23,6 +23,8 @@ struct EngineModel {
   tensors::Description description;
   int threads = 0;                       ///< of the host; 0: as many as the library takes
   std::size_t memory_limit = 2UL << 30;  ///< a model that takes more on a device is refused, bytes
+  /// Record a run on a device, in prepare(). Other threads' waits for the whole device then fail meanwhile.
+  bool cuda_graph = false;
 };
 
 /// Runs with tensors in host memory.

@@ -17,14 +17,13 @@ using tensors::TensorInfo;
 
 // The first allocates and may choose algorithms, the second is as all later ones.
 constexpr int warm_up_runs = 2;
-constexpr int max_captures = 3;
 
 }  // namespace
 
-OrtDeviceRun::OrtDeviceRun(OrtModel& model, const PrimaryStream& stream, int device, std::size_t memory_limit)
+OrtDeviceRun::OrtDeviceRun(OrtModel& model, const PrimaryStream& stream, int device, const EngineModel& settings)
     : model_(model),
       stream_(stream),
-      memory_limit_(memory_limit),
+      settings_(settings),
       memory_("Cuda", OrtDeviceAllocator, device, OrtMemTypeDefault) {
   options_.AddConfigEntry("disable_synchronize_execution_providers", "1");
 }
@@ -52,7 +51,7 @@ DeviceReport lack_of_memory(const OrtModel& model, std::size_t memory_limit, con
 DeviceReport OrtDeviceRun::report_of(const std::exception& error) const {
   const std::string reason = ort_reason(error);
   if (ort_lacks_memory(reason))
-    return lack_of_memory(model_, memory_limit_, reason);
+    return lack_of_memory(model_, settings_.memory_limit, reason);
   return {DeviceOutcome::failed, model_.path() + ": ONNX Runtime: " + reason};
 }
 
@@ -120,15 +119,15 @@ DeviceReport OrtDeviceRun::start() {
   }
 }
 
-/// Other threads break a capture that wait for the context meanwhile. The CUDA runtime then keeps an error for this
+/// Other threads that wait for the context meanwhile break the capture. The CUDA runtime then keeps an error for this
 /// thread, which the next run takes for its own.
 void OrtDeviceRun::record() {
-  for (int attempt = 0; attempt < max_captures && !graph_.record(stream_, [this] { run(); }); attempt++) {
-    try {
-      run();
-    } catch (const std::exception& error) {
-      GST_DEBUG("%s: after a capture: %s", model_.path().c_str(), error.what());
-    }
+  if (graph_.record(stream_, [this] { run(); }))
+    return;
+  try {
+    run();
+  } catch (const std::exception& error) {
+    GST_DEBUG("%s: after a capture: %s", model_.path().c_str(), error.what());
   }
 }
 
@@ -138,7 +137,8 @@ DeviceReport OrtDeviceRun::warm_up() {
     run();
   if (DeviceReport report = stream_.wait(); report.outcome != DeviceOutcome::done)
     return report;
-  record();
+  if (settings_.cuda_graph)
+    record();
   const DeviceReport report = start();
   return report.outcome == DeviceOutcome::done ? stream_.wait() : report;
 }

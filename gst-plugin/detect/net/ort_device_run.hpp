@@ -2,24 +2,25 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A network in ONNX Runtime on a device, ready for inputs of one shape: input, outputs, and the run between them,
-// recorded as a graph where it can be. Input and outputs are memory of the primary context, which kernels of other
-// contexts on the same device reach. All that is allocated is so in prepare().
+// recorded as a graph where that is asked for and can be. Input and outputs are memory of the primary context, which
+// kernels of other contexts on the same device reach. All that is allocated is so in prepare().
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "detect/net/cuda_contexts.hpp"
+#include "detect/net/engine.hpp"
 #include "detect/net/ort_model.hpp"
 #include "detect/net/sharedsessions.hpp"
 #include "detect/net/streamgraph.hpp"
 
 namespace crowd::net {
 
-/// For one thread at a time. `model` runs on `stream`, and both outlive it.
+/// For one thread at a time. `model` runs on `stream`; they and the settings outlive it.
 class OrtDeviceRun {
  public:
-  OrtDeviceRun(OrtModel& model, const PrimaryStream& stream, int device, std::size_t memory_limit);
+  OrtDeviceRun(OrtModel& model, const PrimaryStream& stream, int device, const EngineModel& settings);
   ~OrtDeviceRun() {
     clear();
   }
@@ -59,7 +60,7 @@ class OrtDeviceRun {
 
   OrtModel& model_;
   const PrimaryStream& stream_;
-  const std::size_t memory_limit_;
+  const EngineModel& settings_;
   const Ort::MemoryInfo memory_;
   Ort::RunOptions options_;
   InputShape shape_;    ///< of prepare()
@@ -68,7 +69,7 @@ class OrtDeviceRun {
   ContextMemory input_;
   std::vector<ContextMemory> outputs_;
   std::vector<Ort::IoBinding> bindings_;  ///< one for each part of the batch that the model takes at once
-  StreamGraph graph_;                     ///< of run(), if it can be recorded
+  StreamGraph graph_;                     ///< of run(), if it is recorded
 };
 
 /// What to do where a model takes more device memory than there is, or than it may.

@@ -71,8 +71,9 @@ std::string key_of(const EngineModel& model, int device) {
   const auto written = std::filesystem::last_write_time(model.path, error).time_since_epoch().count();
   const tensors::Input& input = model.description.input;
   std::string key = model.path + '\n' + std::to_string(written) + '\n' + std::to_string(device) + '\n' +
-                    std::to_string(model.memory_limit) + '\n' + std::to_string(static_cast<int>(input.tensor.type)) +
-                    (input.planar ? "planar" : "") + text_of(input.tensor.dims);
+                    std::to_string(model.memory_limit) + (model.cuda_graph ? "\ngraph\n" : "\n") +
+                    std::to_string(static_cast<int>(input.tensor.type)) + (input.planar ? "planar" : "") +
+                    text_of(input.tensor.dims);
   for (const tensors::TensorInfo& output : model.description.outputs)
     key += '\n' + output.name + '\n' + output.id;
   return key;
@@ -112,7 +113,7 @@ bool OrtDeviceSession::load(std::string& problem) {
   if (append_cuda(options, device_, settings_, stream_->stream(), problem))
     model_ = OrtModel::open(settings_, std::move(options), problem);
   if (model_)
-    run_ = std::make_unique<OrtDeviceRun>(*model_, *stream_, device_, settings_.memory_limit);
+    run_ = std::make_unique<OrtDeviceRun>(*model_, *stream_, device_, settings_);
   return model_ != nullptr;
 }
 

@@ -48,14 +48,6 @@ std::vector<float> positive(std::vector<float> values) {
   return values;
 }
 
-std::unique_ptr<DeviceEngine> make(const std::string& path, std::size_t memory_limit = 2UL << 30) {
-  std::string problem;
-  auto engine = engine_row("onnxruntime")
-                    .make_device({.path = path, .description = {}, .memory_limit = memory_limit}, device, problem);
-  EXPECT_TRUE(engine) << problem;
-  return engine;
-}
-
 DeviceReport copy(void* to, const void* from, std::size_t floats, cudaStream_t stream) {
   const cudaError_t error = crowd::test::copy_by_kernel(to, from, floats, stream);
   return {error == cudaSuccess ? DeviceOutcome::done : DeviceOutcome::failed, cudaGetErrorString(error)};
@@ -89,9 +81,21 @@ std::vector<std::vector<float>> run(DeviceEngine& engine, const std::vector<floa
   return result;
 }
 
-class OrtDevice : public testing::TestWithParam<bool> {
+std::unique_ptr<DeviceEngine> open(const EngineModel& model) {
+  std::string problem;
+  auto engine = engine_row("onnxruntime").make_device(model, device, problem);
+  EXPECT_TRUE(engine) << problem;
+  return engine;
+}
+
+/// Whether the caller works in the primary context, and whether runs are recorded.
+class OrtDevice : public testing::TestWithParam<std::tuple<bool, bool>> {
  protected:
-  const Context context_{GetParam()};
+  static std::unique_ptr<DeviceEngine> make(const std::string& path, std::size_t memory_limit = 2UL << 30) {
+    return open({.path = path, .description = {}, .memory_limit = memory_limit, .cuda_graph = std::get<1>(GetParam())});
+  }
+
+  const Context context_{std::get<0>(GetParam())};
   const CurrentContext current_{*context_.driver, context_.context};
 };
 
@@ -167,7 +171,7 @@ TEST_P(OrtDevice, ServesCallersThatChangeTheirContext) {
   expect_done(engine->prepare(1, 7, 5, infos));
   const std::vector<float> input = noise(3 * 5 * 7, -1, 1);
   EXPECT_THAT(run(*engine, input, nullptr), ElementsAre(positive(input)));
-  const Context other(!GetParam());
+  const Context other(!std::get<0>(GetParam()));
   const CurrentContext current(*other.driver, other.context);
   EXPECT_THAT(run(*engine, input, nullptr), ElementsAre(positive(input)));
   engine.reset();  // before the context of its last caller goes
@@ -229,26 +233,27 @@ TEST_P(OrtDevice, IsSharedByEngines) {
     thread.join();
 }
 
-/// What others do in the context while it is recorded breaks the record, and must break nothing else.
+/// A capture would have them refused, see EngineModel::cuda_graph.
 TEST_P(OrtDevice, IsPreparedWhileOthersWaitForTheDevice) {
   const TemporaryFile file(crowd::test::small_onnx({.batch = 0}), ".onnx");
   const Context primary(true);
-  std::atomic<bool> done = false;
-  std::thread waits([&] {
+  std::atomic<int> refused = 0;
+  std::jthread waits([&](const std::stop_token& stop) {
     const CurrentContext current(*primary.driver, primary.context);
-    while (!done)
-      (void)cudaDeviceSynchronize();  // refused during a capture
+    while (!stop.stop_requested())
+      refused += cudaDeviceSynchronize() != cudaSuccess;
   });
   for (int i = 0; i < 5; i++) {
-    const auto engine = make(file.path);
+    const auto engine = open({.path = file.path, .description = {}});
     ASSERT_TRUE(engine);
     std::vector<TensorInfo> infos;
     expect_done(engine->prepare(2, 7, 5, infos));
     const std::vector<float> input = noise(2 * 3 * 5 * 7, -1, 1);
     EXPECT_THAT(run(*engine, input, nullptr), ElementsAre(positive(input))) << i;
   }
-  done = true;
+  waits.request_stop();
   waits.join();
+  EXPECT_EQ(refused, 0);
 }
 
 /// One that fails between filling and reading leaves the network to the others.
@@ -301,7 +306,7 @@ void compare_with_host(const RealModel& real) {
   std::vector<Tensor> expected;
   ASSERT_TRUE(host->run({.dims = dims, .data = input.data()}, expected, problem)) << problem;
 
-  const auto engine = make(path);
+  const auto engine = open({.path = path, .description = {}, .cuda_graph = true});
   ASSERT_TRUE(engine);
   expect_done(engine->prepare(9, real.width, real.height, infos));
   cudaStream_t stream = nullptr;
@@ -340,7 +345,11 @@ TEST_P(OrtDevice, FindsFacesAsTheHostDoes) {
   compare_with_host({"face-net", "fetch-model face-net", 768, 576, 0, 255});
 }
 
-INSTANTIATE_TEST_SUITE_P(Engines, OrtDevice, testing::Bool(),
-                         [](const auto& info) { return info.param ? "Primary" : "OfItsOwn"; });
+std::string name_of(const testing::TestParamInfo<std::tuple<bool, bool>>& info) {
+  const auto [primary, graph] = info.param;
+  return std::string(primary ? "Primary" : "OfItsOwn") + (graph ? "Graph" : "");
+}
+
+INSTANTIATE_TEST_SUITE_P(Engines, OrtDevice, testing::Combine(testing::Bool(), testing::Bool()), name_of);
 
 }  // namespace
