@@ -142,6 +142,8 @@ TEST_P(Emulated, agrees_on_ladders) {
               Batch::of(ladder(n, suppressors, n + suppressors)),
               {n, true, true}};
       expect_as_oracle(run_emulated, it);
+      if (n > 600)
+        continue;
       it.name += ", few of one proposal";
       it.params.rule = CROWD_NMS_SET;
       for (std::uint32_t i = 0; i < n; ++i)
