@@ -189,8 +189,8 @@ void add_model_properties(Table& table, const NmsSettings& defaults) {
           "model-weights", "Weights of models",
           "Of methods nmw and wbf (Solovyev et al. 2019, ensemble-boxes): what scores are multiplied by, a number for "
           "each model that candidates are of: \"2,1,0.5\", no unit, at most 16, each finite and at least 0, one above "
-          "0. nmw divides them by the largest; wbf then does not read models. The candidates' GstCrowdBoxesMeta must "
-          "say which model each is of. Empty: all weigh the same",
+          "0. nmw divides them by the largest; wbf counts them in place of `models`. The candidates' "
+          "GstCrowdBoxesMeta must say which model each is of. Empty: all weigh the same",
           "", settable_at_any_time),
       [](const NmsSettings& s, GValue* value) {
         g_value_set_string(value, s.model_weights ? s.model_weights->text.c_str() : "");
