@@ -82,6 +82,9 @@
  * Zhou et al. 2017) and `wbf` (weighted box fusion, Solovyev et al. 2019) have ways of merging of their own, the latter
  * for candidates of several detectors (`models`); `model-weights` says what each of these counts for, see below.
  *
+ * For candidates of tiles `metric=ios comparator=greater-equal merge=union` gathers what sahi's GREEDYNMM does, which
+ * then leaves out those that no longer overlap the box as it grows.
+ *
  * A region or an object that was a candidate moves to the new box and has the new confidence, which stays at most 1
  * where it was; in `mode=annotate` that of the survivor does. An object of a locked #GstAnalyticsRelationMeta stays.
  * crowd/nms.h says to the bit what is computed.

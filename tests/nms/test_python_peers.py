@@ -4,10 +4,13 @@
 """Merging beside the Python packages whose rules it has, on random sets without ties: test_python_peers.py EXAMPLE LIBRARY
 
 nmw and wbf beside ensemble-boxes, with weights of models and without, merge and cluster_score 'mean' beside lsnms' box
-clustering. Both packages compute in float64, or in sums of float32; so boxes agree to some places only. Exit status 77:
-there is no numpy, or the packages, some 500 kB, cannot be fetched with pip, which is done once.
+clustering. Both packages compute in float64, or in sums of float32; so boxes agree to some places only. Greedy by IoU and
+IoS, and merge 'union' of the candidates of tiles, beside sahi's NMS and GREEDYNMM: which are kept, and which go into
+which; sahi then merges only those that still overlap the box as it grows. Exit status 77: there is no numpy, or the
+packages, some 700 kB, cannot be fetched with pip, which is done once.
 """
 
+import importlib
 import importlib.util
 import pathlib
 import sys
@@ -52,10 +55,18 @@ def without_numba():
     return {"numba": numba, "numba.experimental": experimental}
 
 
-sys.modules |= without_numba()
+def without_shapely():
+    """sahi looks for neighbours of 2000 boxes or more in a tree of shapely's; here are fewer."""
+    shapely = types.ModuleType("shapely")
+    shapely.STRtree = shapely.box = None
+    return {"shapely": shapely}
+
+
+sys.modules |= without_numba() | without_shapely()
 ensemble_boxes, lsnms = fetch("ensemble_boxes", "1.0.9"), fetch("lsnms", "0.5.0")
-if not ensemble_boxes and not lsnms:
-    print("skipped: neither ensemble-boxes 1.0.9 nor lsnms 0.5.0 can be had with pip")
+sahi = fetch("sahi", "0.12.8") and importlib.import_module("sahi.postprocess._numpy_backend")
+if not ensemble_boxes and not lsnms and not sahi:
+    print("skipped: none of ensemble-boxes 1.0.9, lsnms 0.5.0 and sahi 0.12.8 can be had with pip")
     sys.exit(77)
 
 EXAMPLE, LIBRARY = sys.argv[1:3]
@@ -65,8 +76,9 @@ spec.loader.exec_module(example)
 library = example.Nms(LIBRARY)._library  # pylint: disable=protected-access
 
 GREEDY, NMW, WBF = 0, 7, 8
+IOU, IOS = 0, 1
 GREATER, GREATER_EQUAL = 0, 1
-MEAN, SCORE_MEAN = 1, 2
+MEAN, UNION, SCORE_MEAN = 1, 3, 2
 SEEDS = range(1, 31)
 
 
@@ -181,6 +193,41 @@ class Peers(unittest.TestCase):
             np.testing.assert_allclose(ours[1], pooled_scores, rtol=1e-6)
             merges += int((ours[3] > 1).sum())
         self.assertGreater(merges, 100)
+
+    def sets_of_tiles(self):
+        """Rows of sahi: corners, score, class; all of one class, as sahi calls these functions."""
+        for seed in SEEDS:
+            boxes, scores, _ = self.together(crowd(seed, 4))
+            yield f"seed {seed}", np.column_stack([boxes * np.float32(1024), scores, np.zeros_like(scores)])
+
+    @unittest.skipIf(not sahi, "no sahi")
+    def test_greedy_nms_of_tiles(self):
+        suppressed = 0
+        for name, rows in self.sets_of_tiles():
+            for metric, metric_name in (IOU, "IOU"), (IOS, "IOS"):
+                for threshold in (.25, .5, .75):
+                    kept = sahi.nms_numpy(rows, metric_name, threshold)
+                    ours = merged(rows[:, :4], rows[:, 4], [0] * len(rows), method=GREEDY, metric=metric,
+                                  comparator=GREATER_EQUAL, overlap_threshold=threshold)
+                    np.testing.assert_array_equal(ours[0], rows[kept, :4], f"{name} {metric_name} >= {threshold}")
+                    suppressed += len(rows) - len(kept)
+        self.assertGreater(suppressed, 5000)
+
+    @unittest.skipIf(not sahi, "no sahi")
+    def test_union_of_tiles(self):
+        merges = 0
+        for name, rows in self.sets_of_tiles():
+            for metric, metric_name in (IOU, "IOU"), (IOS, "IOS"):
+                into = sahi.greedy_nmm_numpy(rows, metric_name, .5)
+                ours = merged(rows[:, :4], rows[:, 4], [0] * len(rows), method=GREEDY, metric=metric,
+                              comparator=GREATER_EQUAL, overlap_threshold=.5, merge=UNION)
+                members = [[keeper, *others] for keeper, others in into.items()]
+                boxes = [np.hstack([rows[of, :2].min(0), rows[of, 2:4].max(0)]) for of in members]
+                np.testing.assert_array_equal(ours[0], boxes, f"{name} {metric_name}")
+                np.testing.assert_array_equal(ours[1], rows[list(into), 4], f"{name} {metric_name}")
+                self.assertEqual(ours[3].tolist(), [len(of) for of in members], f"{name} {metric_name}")
+                merges += sum(len(of) > 1 for of in members)
+        self.assertGreater(merges, 500)
 
 
 if __name__ == "__main__":
