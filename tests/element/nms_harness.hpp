@@ -4,6 +4,7 @@
 // A crowdnms in a harness, for the tests of crowdnms.
 #pragma once
 
+#include <gst/video/gstvideometa.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -80,7 +81,7 @@ class NmsHarness {
     return text ? text : "";
   }
 
-  /// Of a crowdnms that does not start with these properties.
+  /// Of a crowdnms that does not start with these properties: its one error.
   static std::string start_error(const std::string& properties) {
     const Ref<GstElement> pipeline(
         gst_parse_launch(("fakesrc ! video/x-raw ! crowdnms " + properties + " ! fakesink").c_str(), nullptr));
@@ -89,7 +90,10 @@ class NmsHarness {
     const Ref<GstBus> bus(gst_element_get_bus(pipeline.get()));
     const auto error = pop_message(bus.get(), GST_MESSAGE_ERROR);
     gst_element_set_state(pipeline.get(), GST_STATE_NULL);
-    return error ? message_text(error.get()) : "no error";
+    if (!error)
+      return "no error";
+    EXPECT_EQ(pop_message(bus.get(), GST_MESSAGE_ERROR), nullptr) << "said once";
+    return message_text(error.get());
   }
 
   GstElement* element() const {
@@ -120,5 +124,14 @@ inline std::vector<std::string> rectangles(GstBuffer* buffer) {
 /// A > B > C in a row: A and B overlap, B and C overlap (IoU 0.6 each), A and C do not (0.33).
 inline const std::vector<Candidate> row_of_three = {
     {100, 50, 180, 90, .9f}, {120, 50, 200, 90, .8f}, {140, 50, 220, 90, .7f}};
+
+/// A frame with one region of interest that a detector found.
+inline Ref<GstBuffer> frame_with_region() {
+  Ref<GstBuffer> buffer = make_frame(640, 480);
+  auto* roi = gst_buffer_add_video_region_of_interest_meta(buffer.get(), "person", 10, 10, 20, 20);
+  gst_video_region_of_interest_meta_add_param(roi,
+                                              gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, .5, nullptr));
+  return buffer;
+}
 
 }  // namespace crowd::test

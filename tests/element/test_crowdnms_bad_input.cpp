@@ -229,24 +229,11 @@ TEST(crowdnms_bad_input, thresholds_outside_their_range_are_refused) {
   expect_refused(nms.element(), "score-threshold", nan);
 }
 
-std::string start_error(const std::string& properties) {
-  const Ref<GstElement> pipeline(
-      gst_parse_launch(("fakesrc ! video/x-raw ! crowdnms name=nms " + properties + " ! fakesink").c_str(), nullptr));
-  gst_object_ref_sink(pipeline.get());
-  EXPECT_EQ(gst_element_set_state(pipeline.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE) << properties;
-  const Ref<GstBus> bus(gst_element_get_bus(pipeline.get()));
-  const auto error = pop_message(bus.get(), GST_MESSAGE_ERROR);
-  gst_element_set_state(pipeline.get(), GST_STATE_NULL);
-  if (!error)
-    return "no error";
-  EXPECT_EQ(pop_message(bus.get(), GST_MESSAGE_ERROR), nullptr) << "said once";
-  return message_text(error.get());
-}
-
 TEST(crowdnms_bad_input, backend_cuda_without_a_gpu_says_so) {
   if (crowd_nms_cuda_probe() == CROWD_NMS_OK)
     GTEST_SKIP() << "there is a GPU";
-  EXPECT_THAT(start_error("backend=cuda"), AllOf(HasSubstr("GPU"), HasSubstr("backend=auto or backend=cpu")));
+  EXPECT_THAT(NmsHarness::start_error("backend=cuda"),
+              AllOf(HasSubstr("GPU"), HasSubstr("backend=auto or backend=cpu")));
 }
 
 TEST(crowdnms_bad_input, backend_auto_without_a_gpu_works) {
@@ -260,9 +247,9 @@ TEST(crowdnms_bad_input, backend_auto_without_a_gpu_works) {
 }
 
 TEST(crowdnms_bad_input, paper_settings_that_do_not_fit_are_an_error) {
-  EXPECT_THAT(start_error("method=paper paper-d-max=100 paper-k=33"),
+  EXPECT_THAT(NmsHarness::start_error("method=paper paper-d-max=100 paper-k=33"),
               AllOf(HasSubstr("do not go together"), HasSubstr("paper-k"), HasSubstr("paper-d-max")));
-  EXPECT_THAT(start_error("method=paper max-candidates=100000"),
+  EXPECT_THAT(NmsHarness::start_error("method=paper max-candidates=100000"),
               AllOf(HasSubstr("do not go together"), HasSubstr("paper-d-max")));
 }
 

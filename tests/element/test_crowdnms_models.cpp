@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 #include <gst/crowd/gstcrowdboxesarrays.h>
-#include <gst/video/gstvideometa.h>
 
 #include <algorithm>
 #include <array>
@@ -208,11 +207,7 @@ TEST(crowdnms_models, may_be_there_beside_what_a_rule_reads) {
 
 TEST(crowdnms_models, regions_have_none) {
   NmsHarness nms("method=wbf model-weights=1");
-  Ref<GstBuffer> buffer = make_frame(640, 480);
-  auto* roi = gst_buffer_add_video_region_of_interest_meta(buffer.get(), "person", 10, 10, 20, 20);
-  gst_video_region_of_interest_meta_add_param(roi,
-                                              gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, .5, nullptr));
-  EXPECT_THAT(rectangles(nms.pass(std::move(buffer)).get()), IsEmpty());
+  EXPECT_THAT(rectangles(nms.pass(frame_with_region()).get()), IsEmpty());
   EXPECT_THAT(take_warnings(nms.bus()), ElementsAre(HasSubstr("model-weights reads models")));
 }
 

@@ -7,7 +7,6 @@
 #include <crowd/nms.h>
 #include <gmock/gmock.h>
 #include <gst/crowd/gstcrowdboxesarrays.h>
-#include <gst/video/gstvideometa.h>
 
 #include <cmath>
 #include <cstring>
@@ -132,11 +131,7 @@ TEST(crowdnms_rules, methods_without_rules_ignore_them) {
 
 TEST(crowdnms_rules, regions_have_no_arrays) {
   NmsHarness nms("rule=set");
-  Ref<GstBuffer> buffer = make_frame(640, 480);
-  auto* roi = gst_buffer_add_video_region_of_interest_meta(buffer.get(), "person", 10, 10, 20, 20);
-  gst_video_region_of_interest_meta_add_param(roi,
-                                              gst_structure_new("detection", "confidence", G_TYPE_DOUBLE, .5, nullptr));
-  EXPECT_THAT(rectangles(nms.pass(std::move(buffer)).get()), IsEmpty());
+  EXPECT_THAT(rectangles(nms.pass(frame_with_region()).get()), IsEmpty());
   EXPECT_THAT(take_warnings(nms.bus()), ElementsAre(HasSubstr("rule=set reads proposals")));
 }
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "boxes.hpp"
 #include "cpu/arrange.hpp"
+#include "frame_of.hpp"
 #include "hard_boxes.hpp"
 #include "oracle.hpp"
 
@@ -44,12 +44,7 @@ Found run(const Kernels& kernels, const CrowdNmsParams& params, bool all_suppres
   Found found{{}, std::vector<std::uint32_t>(set.size())};
   Outcome outcome;
   const Rule rule(params);
-  const Frame frame = {.boxes = set.boxes,
-                       .scores = set.scores.data(),
-                       .given_scores = set.scores.data(),
-                       .classes = set.classes.data(),
-                       .whole = set.boxes.data(),
-                       .arrays = {}};
+  const Frame frame = frame_of(set);
   const Job job{params, rule, frame, scratch, nullptr, 0};
   Task task = arrange(job, found.representatives.data(), order, outcome);
   task.all_suppress = all_suppress;

@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <memory>
 
-#include "boxes.hpp"
 #include "core/methods.hpp"
 #include "cpu/arrange.hpp"
+#include "frame_of.hpp"
 #include "hard_boxes.hpp"
 
 namespace crowd::test {
@@ -32,12 +32,7 @@ class SearchCost : public testing::TestWithParam<Searched> {
   double steps(const Boxes& set, double threshold) {
     const CrowdNmsParams params = with_threshold(threshold);
     const Rule rule(params);
-    const Frame frame = {.boxes = set.boxes,
-                         .scores = set.scores.data(),
-                         .given_scores = set.scores.data(),
-                         .classes = set.classes.data(),
-                         .whole = set.boxes.data(),
-                         .arrays = {}};
+    const Frame frame = frame_of(set);
     Outcome outcome = GetParam().on_cpu({params, rule, frame, scratch_, representatives_.data(), 0});
     return static_cast<double>(outcome.steps) / n;
   }
