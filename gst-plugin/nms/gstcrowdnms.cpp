@@ -100,8 +100,9 @@
  * invalid, and, where they are read on the host, reported in one warning from start to stop.
  *
  * crowdnms reads one meta of a frame, the first that holds candidates, and leaves others where they are; crowddetect
- * and crowdinject put theirs in the place of the one that is there. Who has several detectors puts what they found into
- * one meta, and numbers the models. crowddetect does not tell its tiles apart; crowdinject takes numbers from a file.
+ * and crowdinject put theirs in the place of the one that is there. An application with several detectors puts what
+ * they found into one meta, and numbers the models. crowddetect does not tell its tiles apart; crowdinject takes
+ * numbers from a file.
  *
  * ## Rules
  *

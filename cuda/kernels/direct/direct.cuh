@@ -142,6 +142,7 @@ struct DirectArguments {
                         ///< members
   CallRules rules;
 };
+static_assert(sizeof(DirectArguments) <= 4096, "what a kernel takes");
 
 /// A frame's first input and size. If the caller gave neither counts nor offsets, both are known on the host, and so
 /// before pdl_wait().
