@@ -58,11 +58,11 @@
  * prepares it, which takes seconds. ONNX Runtime works in the device's primary context. A neighbour that asks for a
  * CUDA context gets that of device 0, so that a decoder works there, too: a device runs contexts in turn, and streams
  * of frames of another one get less than half the rate. An application that gives elements a context of its own should
- * take the primary one. #crowddetect:cuda-graph saves CPU time where nothing else in the process starts or stops while
- * the first frame is prepared. What ONNX Runtime lacks for CUDA is an error before the first frame. Scores differ by
- * rounding. Candidates and their number stay there, and the host does not wait. There is always room for
- * #crowddetect:max-candidates; crowdnms counts what was found and what was beyond, `stats` do not. Cascades do not run
- * there.
+ * take the primary one. A network is some hundred kernels, whose launches bound the rate of many streams: set
+ * #crowddetect:cuda-graph where nothing else in the process starts or stops while the first frame is prepared. What
+ * ONNX Runtime lacks for CUDA is an error before the first frame. Scores differ by rounding. Candidates and their
+ * number stay there, and the host does not wait. There is always room for #crowddetect:max-candidates; crowdnms counts
+ * what was found and what was beyond, `stats` do not. Cascades do not run there.
  *
  * ## What is common to all
  *
