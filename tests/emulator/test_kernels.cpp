@@ -114,6 +114,22 @@ TEST_P(Emulated, agrees_on_a_crowd_in_one_spot) {
   }
 }
 
+// Lists of suppressors that are not complete, with 32, 16 and 8 candidates a warp of resolve() (Stage::per_warp()).
+TEST_P(Emulated, agrees_on_crowds_however_many_candidates_a_warp_has) {
+  if (is_soft(method()))
+    GTEST_SKIP() << "soft methods decide in another way";
+  CrowdNmsParams params = default_params();
+  params.method = method();
+  const Batch batch = Batch::of(crowd(1300, 4, 100, 100, 5));
+  for (const int processors : {4, 6, 132}) {
+    use(processors);
+    for (const double threshold : {0.5, 0.9}) {
+      params.overlap_threshold = threshold;
+      expect_as_oracle(run_emulated, {"crowd", params, batch, {batch.capacity, true, true}});
+    }
+  }
+}
+
 /// The best first, each overlaps exactly the `suppressors` before it by more than half of the union.
 Boxes ladder(std::uint32_t n, std::uint32_t suppressors, std::uint64_t seed) {
   std::vector<std::uint32_t> order(n);

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Stage six: decides all candidates and writes the survivors in rank order. A thread per candidate, in rank order,
-// looks at the decisions of the suppressors on its list. Blocks draw their numbers as they start, so a block that is
-// waited for runs or has ended. What many looks leave undecided, or what is in crowds too dense for lists, waits for
-// whole blocks: until all blocks before its own are decided, after which classic greedy decides within the block. That
-// bounds what any input can cost.
+// looks at the decisions of the suppressors on its list; in crowds the first lanes of a warp alone have one
+// (Stage::per_warp()). Blocks draw their numbers as they start, so a block that is waited for runs or has ended. What
+// many looks leave undecided, or what is in crowds too dense for lists, waits for whole blocks: until all blocks before
+// its own are decided, after which classic greedy decides within the block. That bounds what any input can cost.
 
 #include "kernels/staged/wait.cuh"
 
@@ -89,6 +89,13 @@ __device__ void write(const Stage& stage, ResolveShared& shared, const Pending& 
   }
 }
 
+/// Of the thread's candidate; of a lane that has none, beyond all.
+__device__ std::uint32_t rank_of_thread(const Stage& stage, std::uint32_t block) {
+  const std::uint32_t lane = threadIdx.x % warp_size;
+  const std::uint32_t per_warp = stage.per_warp();
+  return lane < per_warp ? (block * warps + threadIdx.x / warp_size) * per_warp + lane : ~0u;
+}
+
 }  // namespace
 
 __global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
@@ -103,7 +110,7 @@ __global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
   const std::uint32_t size = stage.size();
   if (shared.block >= stage.blocks())
     return;
-  const std::uint32_t rank = shared.block * threads + threadIdx.x;
+  const std::uint32_t rank = rank_of_thread(stage, shared.block);
   const std::uint32_t place = rank < size ? a.arrays.ranked[stage.slot + rank] : 0;
   const Decision known = rank < size ? stage.decision(place) : Decision::suppressed();
   Pending pending(place, known);

@@ -17,6 +17,16 @@ float min_part(const OverlapRule& rule) {
   return iou < tiny_area ? 0 : iou / (1 + iou) * (1 - 4 * guard);
 }
 
+/// As few as keep all blocks of resolve() in flight. Map-reduce decides before it.
+std::uint32_t min_per_warp(const Call& call) {
+  const std::uint64_t candidates = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
+  const std::uint64_t resident = std::uint64_t{current_device().processors} * tuning::resolve_resident_blocks * warps;
+  std::uint32_t per_warp = call.all_suppress ? warp_size : tuning::min_per_warp;
+  while (per_warp < warp_size && candidates > resident * per_warp)
+    per_warp *= 2;
+  return per_warp;
+}
+
 }  // namespace
 
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment) {
@@ -48,14 +58,15 @@ void launch_sort(const Call& call, const StagedArguments& arguments) {
 }
 
 void launch(const Call& call, Carver carver) {
-  const StagedArguments arguments = staged_arguments(call, carver);
-  const Shape& shape = arguments.shape;
+  StagedArguments arguments = staged_arguments(call, carver);
+  Shape& shape = arguments.shape;
+  shape.min_per_warp = min_per_warp(call);
   const auto run = [&](void (*kernel)(StagedArguments), std::uint32_t blocks) {
     launch_pdl(kernel, call, {call.grid(blocks), threads}, arguments);
   };
   launch_sort(call, arguments);
   launch_search(call, arguments);
-  run(resolve, shape.blocks);
+  run(resolve, resolve_blocks(call.frames.capacity, shape.min_per_warp));
   if (call.out.representatives || call.out.members)
     run(find_representatives, shape.window_blocks);
   if (call.out.members && call.out.max_survivors)

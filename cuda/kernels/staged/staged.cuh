@@ -50,6 +50,7 @@ struct Shape {
   std::uint32_t chunks;
   std::uint32_t blocks;         ///< of `threads` candidates
   std::uint32_t window_blocks;  ///< of candidates_per_block, unless a launch has other ones
+  std::uint32_t min_per_warp;   ///< candidates of a warp of resolve(), at least
   std::uint32_t scan_begins;    ///< offset in the cleared words: counts of chunks
   std::uint32_t start_begins;   ///< offset in the cleared words: counters of cells and bins
   std::uint32_t words;          ///< cleared words of a frame
@@ -67,8 +68,13 @@ struct FrameCounters {
   std::uint32_t tickets;       ///< drawn by blocks of resolve()
   std::uint32_t list_entries;  ///< soft methods: reserved of the frame's
   std::uint32_t in_turn;       ///< soft methods: 1 if survivors have to be found one after another
-  std::uint32_t padding;
+  std::uint32_t incomplete;    ///< candidates that may have suppressors which are not on their lists
 };
+
+/// Blocks of resolve() for a frame of that many candidates, if a warp has so many.
+CROWD_HD constexpr std::uint32_t resolve_blocks(std::uint32_t candidates, std::uint32_t per_warp) {
+  return candidates ? ceil_div(candidates, warps * per_warp) : 1;
+}
 
 constexpr std::uint32_t padded_words(std::uint32_t words) {
   return (words + 3) / 4 * 4;
@@ -86,8 +92,10 @@ constexpr Shape make_shape(std::uint32_t capacity) {
   shape.bins = floor_power_of_two(capacity / 2 < min_cells ? min_cells : capacity / 2);
   shape.chunks = ceil_div(cells + shape.bins, chunk);
   shape.blocks = capacity ? ceil_div(capacity, threads) : 1;
+  shape.min_per_warp = warp_size;
   shape.window_blocks = ceil_div(capacity, candidates_per_block);
-  shape.scan_begins = padded_words(sizeof(FrameCounters) / sizeof(std::uint32_t) + shape.blocks);
+  shape.scan_begins =
+      padded_words(sizeof(FrameCounters) / sizeof(std::uint32_t) + resolve_blocks(capacity, tuning::min_per_warp));
   shape.start_begins = padded_words(shape.scan_begins + shape.chunks);
   shape.words = padded_words(shape.start_begins + shape.chunks * chunk + 1);
   return shape;
@@ -231,9 +239,13 @@ struct Stage {
   __device__ std::uint32_t* members() const {
     return reinterpret_cast<std::uint32_t*>(a.arrays.score) + slot;
   }
+  /// Candidates of a warp of resolve(). Known once suppressors are listed.
+  __device__ std::uint32_t per_warp() const {
+    return counters().incomplete < tuning::few_incomplete ? warp_size : a.shape.min_per_warp;
+  }
   /// Blocks of resolve() that have candidates.
   __device__ std::uint32_t blocks() const {
-    return size() ? ceil_div(size(), threads) : 1;
+    return resolve_blocks(size(), per_warp());
   }
   /// After resolve().
   __device__ std::uint32_t survivors() const {

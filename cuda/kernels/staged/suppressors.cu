@@ -10,7 +10,7 @@ namespace crowd::CROWD_STAGED {
 
 namespace {
 
-/// The three best suppressors that a lane has found, as by_score(), and the number of all it has found.
+/// The three best suppressors that a lane has found, as by_score(), and the number of all that it was given.
 struct Finds {
   std::uint64_t best[3] = {};
   std::uint32_t count = 0;
@@ -24,6 +24,10 @@ struct Finds {
       held = max(held, entry);
       entry = lesser;
     }
+  }
+  /// What ranks no better would not be held. 0 while there is room.
+  __device__ std::uint64_t worst_held() const {
+    return best[2];
   }
   /// Takes the best entry off the lanes of a candidate; 0 if there is none. For a whole warp.
   template <unsigned shared_by>
@@ -130,13 +134,19 @@ __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
   const Assignment assigned = assign<shared_by>(stage);
   const Subject mine = stage.subject(assigned.place);
   Finds finds;
-  const bool cut = visit_suppressors<false, shared_by>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
-                                                       [&](std::uint32_t place, std::uint64_t key) {
-                                                         finds.add(key, place);
-                                                         return false;
-                                                       });
+  const bool cut = visit_suppressors<false, shared_by>(
+      stage, Walk(stage, mine.box), mine, tuning::staged_visits,
+      [&](std::uint32_t place, std::uint64_t key) {
+        finds.add(key, place);
+        return false;
+      },
+      [&] { return finds.worst_held(); });
   std::uint32_t listed;
   const SuppressorList list = make_list<shared_by>(finds, cut, listed);
+  // For Stage::per_warp().
+  const unsigned incomplete = __ballot_sync(all_lanes, assigned.writes && list.more());
+  if (incomplete && threadIdx.x % warp_size == 0)
+    atomicAdd(&stage.counters().incomplete, static_cast<std::uint32_t>(__popc(incomplete)));
   if (!assigned.writes)
     return;
   stage.list_of(assigned.place) = list;
@@ -195,10 +205,10 @@ void launch_search(const Call& call, StagedArguments arguments) {
   const std::uint64_t candidates = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
   const std::uint64_t resident = std::uint64_t{current_device().processors} * tuning::staged_resident_threads;
   const bool few = candidates * warp_size <= resident;
-  auto* kernel = few ? find_suppressors<warp_size> : find_suppressors<lanes>;
+  auto* kernel = few ? find_suppressors<tuning::staged_many_lanes> : find_suppressors<lanes>;
   if (call.all_suppress)
-    kernel = few ? find_dominated<warp_size> : find_dominated<lanes>;
-  arguments.shape.window_blocks = ceil_div(call.frames.capacity, threads / (few ? warp_size : lanes));
+    kernel = few ? find_dominated<tuning::staged_many_lanes> : find_dominated<lanes>;
+  arguments.shape.window_blocks = ceil_div(call.frames.capacity, threads / (few ? tuning::staged_many_lanes : lanes));
   launch_pdl(kernel, call, {call.grid(arguments.shape.window_blocks + arguments.shape.blocks), threads}, arguments);
 }
 

@@ -4,6 +4,8 @@
 // How lanes look through the places of a candidate's window.
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/staged/staged.cuh"
 
 namespace crowd::CROWD_STAGED {
@@ -88,11 +90,23 @@ __device__ inline Group join(const Segment& segment, std::uint32_t slot) {
   return group;
 }
 
-/// Looks at `step` places of a group, `stride` apart: bit s is set if place s is before `end` and may suppress `mine`.
-/// All loads precede the first test.
-template <unsigned step>
-__device__ std::uint32_t examine(const Stage& stage, const Group& group, std::uint32_t first, std::uint32_t stride,
-                                 std::uint32_t end, const Subject& mine) {
+/// floor(): the key that suppressors have to be above for a lane to look at them. Of this one all are.
+struct NoFloor {
+  __device__ std::uint64_t operator()() const {
+    return 0;
+  }
+};
+
+/// Of places that a lane has examined, a bit each: those that may suppress the candidate.
+struct Examined {
+  std::uint32_t found = 0;     ///< above the floor
+  std::uint32_t left_out = 0;  ///< not above it
+};
+
+/// Looks at `step` places of a group, `stride` apart, before `end`. All loads precede the first test.
+template <unsigned step, typename Floor = NoFloor>
+__device__ Examined examine(const Stage& stage, const Group& group, std::uint32_t first, std::uint32_t stride,
+                            std::uint32_t end, const Subject& mine, Floor floor = {}) {
   std::uint64_t key[step];
   float4 box[step];
 #pragma unroll
@@ -101,26 +115,31 @@ __device__ std::uint32_t examine(const Stage& stage, const Group& group, std::ui
     key[s] = stage.a.arrays.key[at];
     box[s] = stage.a.arrays.box[at];
   }
-  std::uint32_t found = 0;
+  Examined examined;
 #pragma unroll
   for (unsigned s = 0; s < step; ++s) {
     const bool within = first + s * stride < end;
     const bool may = stage.may_suppress(key[s], box[s], mine);
-    found |= static_cast<std::uint32_t>(static_cast<int>(within) & static_cast<int>(may)) << s;
+    const int hit = static_cast<int>(within) & static_cast<int>(may);
+    const bool above = std::is_same_v<Floor, NoFloor> || key[s] > floor();
+    examined.found |= static_cast<std::uint32_t>(hit & static_cast<int>(above)) << s;
+    examined.left_out |= static_cast<std::uint32_t>(hit & static_cast<int>(!above)) << s;
   }
-  return found;
+  return examined;
 }
 
 /// The lanes of each candidate look through its window and call visit(place, key) for its suppressors; true stops the
-/// lane. `eager`: calls visit() as soon as there is a suppressor. Looks at `limit` places at most; returns whether that
-/// cut the window. For a whole warp.
-template <bool eager, unsigned shared_by = lanes, typename Visit>
+/// lane. `eager`: calls visit() as soon as there is a suppressor. Looks at `limit` places at most, and leaves out those
+/// that are not above floor(); returns whether there may be suppressors that it did not call visit() for. For a whole
+/// warp.
+template <bool eager, unsigned shared_by = lanes, typename Visit, typename Floor = NoFloor>
 __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Subject& mine, std::uint32_t limit,
-                                  Visit visit) {
+                                  Visit visit, Floor floor = {}) {
   constexpr unsigned step = tuning::staged_step;
   const unsigned lane = threadIdx.x % shared_by;
   std::uint32_t visited = 0;
   std::uint32_t number = 0;
+  std::uint32_t left_out = 0;
   bool stopped = false;
   bool open = walk.segments() != 0;
   while (__any_sync(all_lanes, open && !stopped)) {
@@ -132,8 +151,11 @@ __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Su
       // Hits are collected, a bit each, and tested afterwards, so that the lanes of a warp load together.
       const std::uint32_t first = k;
       std::uint32_t found = 0;
-      for (unsigned bit = 0; bit < 32 && k < end && !(eager && found); bit += step, k += step * shared_by)
-        found |= examine<step>(stage, group, k, shared_by, end, mine) << bit;
+      for (unsigned bit = 0; bit < 32 && k < end && !(eager && found); bit += step, k += step * shared_by) {
+        const Examined examined = examine<step>(stage, group, k, shared_by, end, mine, floor);
+        found |= examined.found << bit;
+        left_out |= examined.left_out;
+      }
       for (; found && !stopped; found &= found - 1) {
         const std::uint32_t at =
             group.at(first + (static_cast<std::uint32_t>(__ffs(static_cast<int>(found))) - 1) * shared_by);
@@ -149,7 +171,11 @@ __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Su
     number += lanes;
     open = number < walk.segments() && visited < limit;
   }
-  return number < walk.segments() || visited > limit;
+  const bool cut = number < walk.segments() || visited > limit;
+  if constexpr (std::is_same_v<Floor, NoFloor>)
+    return cut;
+  // All lanes take part, those of cut windows, too.
+  return group_sum<shared_by>(left_out != 0) != 0 || cut;
 }
 
 /// A whole warp looks through one window and calls visit(place, key, glance) for suppressors; true from any lane stops
@@ -168,7 +194,7 @@ __device__ bool visit_suppressors_by_warp(const Stage& stage, const Walk& walk, 
 #pragma unroll
       for (unsigned s = 0; s < step; ++s)
         glances[s] = glance(group.at(min(k + s * warp_size, group.size() - 1)) - slot);
-      const std::uint32_t found = examine<step>(stage, group, k, warp_size, group.size(), mine);
+      const std::uint32_t found = examine<step>(stage, group, k, warp_size, group.size(), mine).found;
       bool stop = false;
 #pragma unroll
       for (unsigned s = 0; s < step; ++s) {
