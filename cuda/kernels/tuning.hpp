@@ -61,12 +61,12 @@ constexpr unsigned staged_looks = 1;
 constexpr unsigned staged_refill = 4096;
 constexpr unsigned staged_looks = 128;
 #endif
-/// A warp of resolve() lists the suppressors of its candidates anew one after another. Where few_incomplete lists or
-/// more are incomplete it has as few candidates as keep all blocks of the call in flight, so many a multiprocessor, but
-/// this many at least. With 8, not 32, 16384 candidates in 147 clusters take 67 us, not 111 (H100).
-constexpr unsigned min_per_warp = 8;
-constexpr unsigned few_incomplete = 64;
-constexpr unsigned resolve_resident_blocks = 2;
+/// A warp of resolve() lists the suppressors of its candidates anew one after another. Where so many lists or more are
+/// incomplete it has as few candidates as keep all blocks of the call in flight, so many a multiprocessor, but no fewer
+/// than staged_per_warp. With 8, not 32, 16384 candidates in 147 clusters take 67 us, not 111 (H100).
+constexpr unsigned staged_incomplete = 64;
+constexpr unsigned staged_resident_blocks = 2;
+constexpr unsigned staged_per_warp = 8;
 /// A block that waits looks again after so many nanoseconds for each block that is not done yet, up to so many blocks.
 constexpr unsigned staged_sleep = 64;
 constexpr unsigned staged_sleep_blocks = 32;

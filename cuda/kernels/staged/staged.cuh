@@ -95,7 +95,7 @@ constexpr Shape make_shape(std::uint32_t capacity) {
   shape.min_per_warp = warp_size;
   shape.window_blocks = ceil_div(capacity, candidates_per_block);
   shape.scan_begins =
-      padded_words(sizeof(FrameCounters) / sizeof(std::uint32_t) + resolve_blocks(capacity, tuning::min_per_warp));
+      padded_words(sizeof(FrameCounters) / sizeof(std::uint32_t) + resolve_blocks(capacity, tuning::staged_per_warp));
   shape.start_begins = padded_words(shape.scan_begins + shape.chunks);
   shape.words = padded_words(shape.start_begins + shape.chunks * chunk + 1);
   return shape;
@@ -241,7 +241,7 @@ struct Stage {
   }
   /// Candidates of a warp of resolve(). Known once suppressors are listed.
   __device__ std::uint32_t per_warp() const {
-    return counters().incomplete < tuning::few_incomplete ? warp_size : a.shape.min_per_warp;
+    return counters().incomplete < tuning::staged_incomplete ? warp_size : a.shape.min_per_warp;
   }
   /// Blocks of resolve() that have candidates.
   __device__ std::uint32_t blocks() const {
