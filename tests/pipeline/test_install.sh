@@ -46,7 +46,8 @@ typelib_works() {
 installed_eval() {
   /usr/bin/python3 -c 'import numpy' || { echo "no numpy"; return 77; }
   echo 1,-1,0,0,40,100,1 >one.txt
-  /usr/bin/python3 "$prefix/bin/gst-crowd-eval" one.txt one.txt --metric coco | grep -q '^COCO AP (maxDets 1000) *1.0000$'
+  # Not -q, which closes the pipe that the program may still write to.
+  /usr/bin/python3 "$prefix/bin/gst-crowd-eval" one.txt one.txt --metric coco | grep '^COCO AP (maxDets 1000) *1.0000$' >/dev/null
 }
 
 # Likewise, among the programs and among the pipelines.
