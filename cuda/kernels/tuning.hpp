@@ -43,9 +43,10 @@ constexpr unsigned staged_block = 256;
 constexpr unsigned staged_narrow = 2;
 /// Places of a window that a lane loads before it tests the first: at 65536 uniform 62 us with 2, 66 with 4.
 constexpr unsigned staged_step = 2;
-/// So many lanes look through a candidate's window, in place of four, if a warp for each took no more threads a
-/// multiprocessor than this: a lane's loads follow one another. How many threads run at once depends on registers and
-/// on the GPU. With 32 lanes 6000 uniform candidates take 19.7 us, not 17.5, and a head of 8400 68.6, not 70.1 (H100).
+/// So many lanes look through a candidate's window, in place of four, if a warp for each took no more than
+/// staged_resident_threads a multiprocessor: a lane's loads follow one another. How many run at once depends on
+/// registers and on the GPU. With 32 lanes 6000 uniform candidates take 19.7 us, not 17.5, and a head of 8400 68.6,
+/// not 70.1 (H100).
 constexpr unsigned staged_many_lanes = 16;
 constexpr unsigned staged_resident_threads = 2048;
 /// Largest number of places of a window that a candidate's lanes look at. resolve() looks at the rest if it has

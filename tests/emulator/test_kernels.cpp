@@ -150,8 +150,10 @@ TEST_P(Emulated, agrees_where_lanes_leave_out_the_suppressor_that_survives) {
     }
     set.add({x + 20, 10, x + 120, 110}, 0.8F);
     // Most boxes are small, and so are cells.
-    for (int i = 0; i < 45; ++i)
-      add_small(x + within(random), within(random));
+    for (int i = 0; i < 45; ++i) {
+      const float left = x + within(random);
+      add_small(left, within(random));
+    }
   }
   CrowdNmsParams params = default_params();
   params.method = method();
