@@ -76,7 +76,7 @@ void set_device(const Device& device) {
   used = device;
 }
 
-const std::array<std::uint64_t, 32>& exchange_words(Step step, unsigned mask, std::uint64_t value) {
+const std::array<std::uint64_t, 32>& exchange(Step step, unsigned mask, std::uint64_t word) {
   Warp& warp = my_block().warps[threadIdx.x / warp_size];
   if (!warp.arrived) {
     warp.step = step;
@@ -84,7 +84,7 @@ const std::array<std::uint64_t, 32>& exchange_words(Step step, unsigned mask, st
   } else if (warp.step != step || warp.mask != mask) {
     give_up("its warp waits at another operation");
   }
-  warp.in[lane()] = value;
+  warp.in[lane()] = word;
   warp.arrived |= 1u << lane();
   if (warp.arrived == mask) {
     warp.out = warp.in;

@@ -186,9 +186,9 @@ Case sorted_crowds(CrowdNmsMethod method) {
   return it;
 }
 
-void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body, std::uint64_t batches) {
   constexpr std::uint32_t counts[] = {0, 1, 33, 64, 100, 127, 128, 129, 300};
-  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+  for (std::uint64_t seed = 1; seed <= batches; ++seed) {
     Dice dice(seed);
     Case it{.name = "batch seed=" + std::to_string(seed), .params = default_params(), .batch = {}, .wanted = {}};
     it.params.method = method;

@@ -38,7 +38,7 @@ void for_each_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod method, 
 void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
 /// Batches of ragged frames: empty ones, full ones, more than the capacity, out of order, with gaps.
-void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
+void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body, std::uint64_t batches = 40);
 
 /// Every metric, with several thresholds, on the distributions of hard_boxes.hpp, of a size with a tree.
 void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body);

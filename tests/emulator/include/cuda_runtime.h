@@ -45,8 +45,13 @@ struct alignas(16) uint4 {
 
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int lane, int width = 32) {
+  static_assert(sizeof(T) <= sizeof(std::uint64_t));
   const auto base = static_cast<int>(crowd::emulator::lane()) / width * width;
-  return crowd::emulator::exchange(crowd::emulator::Step::shuffle, mask, value)[base + lane % width];
+  std::uint64_t word = 0;
+  std::memcpy(&word, &value, sizeof value);
+  word = crowd::emulator::exchange(crowd::emulator::Step::shuffle, mask, word)[base + lane % width];
+  std::memcpy(&value, &word, sizeof value);
+  return value;
 }
 template <typename T>
 T __shfl_xor_sync(unsigned mask, T value, int bits) {
@@ -58,7 +63,7 @@ T __shfl_up_sync(unsigned mask, T value, unsigned step) {
   return __shfl_sync(mask, value, static_cast<int>(lane >= step ? lane - step : lane));
 }
 inline unsigned __ballot_sync(unsigned mask, bool value) {
-  const auto all = crowd::emulator::exchange(crowd::emulator::Step::vote, mask, value);
+  const auto& all = crowd::emulator::exchange(crowd::emulator::Step::vote, mask, value);
   unsigned bits = 0;
   for (unsigned lane = 0; lane < 32; ++lane)
     bits |= static_cast<unsigned>(all[lane]) << lane;
@@ -71,7 +76,7 @@ inline bool __any_sync(unsigned mask, bool value) {
   return __ballot_sync(mask, value) != 0;
 }
 inline unsigned __match_any_sync(unsigned mask, unsigned value) {
-  const auto all = crowd::emulator::exchange(crowd::emulator::Step::match, mask, value);
+  const auto& all = crowd::emulator::exchange(crowd::emulator::Step::match, mask, value);
   unsigned bits = 0;
   for (unsigned lane = 0; lane < 32; ++lane)
     bits |= static_cast<unsigned>(all[lane] == value) << lane;
@@ -79,10 +84,10 @@ inline unsigned __match_any_sync(unsigned mask, unsigned value) {
 }
 template <typename Join>
 unsigned emulated_reduction(unsigned mask, unsigned value, Join join) {
-  const auto all = crowd::emulator::exchange(crowd::emulator::Step::vote, mask, value);
-  unsigned result = all[0];
+  const auto& all = crowd::emulator::exchange(crowd::emulator::Step::vote, mask, value);
+  auto result = static_cast<unsigned>(all[0]);
   for (unsigned lane = 1; lane < 32; ++lane)
-    result = join(result, all[lane]);
+    result = join(result, static_cast<unsigned>(all[lane]));
   return result;
 }
 /// Of whole warps.

@@ -89,20 +89,9 @@ inline unsigned lane() {
   return threadIdx.x % 32;
 }
 
-/// Hands in a value and returns those of all lanes, once all of `mask` are at this step.
-const std::array<std::uint64_t, 32>& exchange_words(Step step, unsigned mask, std::uint64_t value);
-
-template <typename T>
-std::array<T, 32> exchange(Step step, unsigned mask, T value) {
-  static_assert(sizeof(T) <= sizeof(std::uint64_t));
-  std::uint64_t word = 0;
-  std::memcpy(&word, &value, sizeof value);
-  const auto& words = exchange_words(step, mask, word);
-  std::array<T, 32> values;
-  for (unsigned k = 0; k < 32; ++k)
-    std::memcpy(&values[k], &words[k], sizeof(T));
-  return values;
-}
+/// Hands in a word and returns those of all lanes, once all of `mask` are at this step. They last until the lane's next
+/// step.
+const std::array<std::uint64_t, 32>& exchange(Step step, unsigned mask, std::uint64_t word);
 
 /// Waits for all threads of the block; returns how many of them brought `value`.
 unsigned block_barrier(bool value);
