@@ -135,22 +135,4 @@ class Inject {
   Ref<GstHarness> harness_;
 };
 
-// What a start that must fail says, error after error; each element gets one chance to say it.
-inline std::string start_error(const std::string& properties) {
-  const Ref<GstElement> element = make_element(properties);
-  const Ref<GstBus> bus(gst_bus_new());
-  gst_element_set_bus(element.get(), bus.get());
-  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE) << properties;
-  std::string text;
-  unsigned messages = 0;
-  while (const Ref<GstMessage> message = pop_message(bus.get(), GST_MESSAGE_ERROR)) {
-    text += message_text(message.get());
-    messages++;
-  }
-  EXPECT_EQ(messages, 1u) << properties;
-  gst_element_set_state(element.get(), GST_STATE_NULL);
-  gst_element_set_bus(element.get(), nullptr);
-  return text;
-}
-
 }  // namespace crowd::test

@@ -81,21 +81,6 @@ class NmsHarness {
     return text ? text : "";
   }
 
-  /// Of a crowdnms that does not start with these properties: its one error.
-  static std::string start_error(const std::string& properties) {
-    const Ref<GstElement> pipeline(
-        gst_parse_launch(("fakesrc ! video/x-raw ! crowdnms " + properties + " ! fakesink").c_str(), nullptr));
-    gst_object_ref_sink(pipeline.get());
-    EXPECT_EQ(gst_element_set_state(pipeline.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE) << properties;
-    const Ref<GstBus> bus(gst_element_get_bus(pipeline.get()));
-    const auto error = pop_message(bus.get(), GST_MESSAGE_ERROR);
-    gst_element_set_state(pipeline.get(), GST_STATE_NULL);
-    if (!error)
-      return "no error";
-    EXPECT_EQ(pop_message(bus.get(), GST_MESSAGE_ERROR), nullptr) << "said once";
-    return message_text(error.get());
-  }
-
   GstElement* element() const {
     return element_.get();
   }

@@ -188,6 +188,18 @@ void expect_remedy(const char* element_name, const char* caps, const char* remed
   gst_element_set_bus(harness->element, nullptr);
 }
 
+std::string start_error(const std::string& description) {
+  const Ref<GstElement> element(GST_ELEMENT(gst_object_ref_sink(gst_parse_launch(description.c_str(), nullptr))));
+  const Ref<GstBus> bus(gst_bus_new());
+  gst_element_set_bus(element.get(), bus.get());
+  EXPECT_EQ(gst_element_set_state(element.get(), GST_STATE_PAUSED), GST_STATE_CHANGE_FAILURE) << description;
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+  const Ref<GstMessage> message = pop_message(bus.get(), GST_MESSAGE_ERROR);
+  EXPECT_EQ(pop_message(bus.get(), GST_MESSAGE_ERROR), nullptr) << description << " says it twice";
+  gst_element_set_bus(element.get(), nullptr);
+  return message ? message_text(message.get()) : "no error";
+}
+
 void expect_refused(GstElement* element, const char* property, double value) {
   static int warnings_count;
   warnings_count = 0;

@@ -141,6 +141,10 @@ void expect_documented_properties(const char* element_name);
 /// is empty.
 void expect_remedy(const char* element_name, const char* caps, const char* remedy);
 
+/// The text of the one error of an element, "NAME PROPERTY=VALUE ...", which must not start; "no error" if it says
+/// none.
+std::string start_error(const std::string& description);
+
 /// Fails the test unless GLib refuses this value for a float property, with one warning, and leaves the property as
 /// it is.
 void expect_refused(GstElement* element, const char* property, double value);

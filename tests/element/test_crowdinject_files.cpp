@@ -154,33 +154,38 @@ TEST(crowdinject, an_empty_file_is_warned_about) {
 TEST(crowdinject, files_that_cannot_be_used_are_errors_that_say_why) {
   const TemporaryFile bad("1,-1,10,20,30,40,0.5\n1,-1,10,20,30,40\n");
   EXPECT_THAT(
-      start_error("location=/nowhere/det.txt"),
+      start_error("crowdinject location=/nowhere/det.txt"),
       testing::AllOf(HasSubstr("There is no file \"/nowhere/det.txt\"."), HasSubstr("set location to a det.txt")));
-  EXPECT_THAT(start_error("location=/tmp"), HasSubstr("\"/tmp\" is a folder, not a file."));
+  EXPECT_THAT(start_error("crowdinject location=/tmp"), HasSubstr("\"/tmp\" is a folder, not a file."));
   std::ofstream(bad.path, std::ios::binary) << "1,-1,10,20,30,40,0.5\n1,-1,10,20,30,40\n";
-  EXPECT_THAT(start_error("strict=true location=" + bad.path),
+  EXPECT_THAT(start_error("crowdinject strict=true location=" + bad.path),
               testing::AllOf(HasSubstr(bad.path + ":2: 6 columns instead of 7 to 10"), HasSubstr("set strict=false")));
-  EXPECT_THAT(start_error("format=jsonl location=" + bad.path), HasSubstr("has no line of JSON lines form"));
+  EXPECT_THAT(start_error("crowdinject format=jsonl location=" + bad.path),
+              HasSubstr("has no line of JSON lines form"));
   std::ofstream(bad.path, std::ios::binary) << std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16);
-  EXPECT_THAT(start_error("location=" + bad.path), HasSubstr("has no line of MOTChallenge form"));
+  EXPECT_THAT(start_error("crowdinject location=" + bad.path), HasSubstr("has no line of MOTChallenge form"));
 }
 
 TEST(crowdinject, files_of_another_form_are_errors_that_say_what_to_do) {
   const TemporaryFile file(
       "{\"frame\": 0, \"survivors\": [{\"label\": \"a\", \"box\": [1, 2, 3, 4], \"confidence\": 1}]}\n");
   EXPECT_THAT(
-      start_error("location=" + file.path),
+      start_error("crowdinject location=" + file.path),
       AllOf(HasSubstr(file.path + ":1: \"survivors\" instead of \"objects\", from an older gst-crowd-read-survivors"),
             HasSubstr("make the file again")));
   std::ofstream(file.path, std::ios::binary) << "[\n{\"objects\": []}]\n";
-  EXPECT_THAT(start_error("location=" + file.path), HasSubstr(file.path + ":1: a JSON array; write one object a line"));
+  EXPECT_THAT(start_error("crowdinject location=" + file.path),
+              HasSubstr(file.path + ":1: a JSON array; write one object a line"));
   std::filesystem::resize_file(file.path, (std::uintmax_t{1} << 30) + 1);
-  EXPECT_THAT(start_error("location=" + file.path), HasSubstr("larger than 1 GiB, which is the most that is read"));
+  EXPECT_THAT(start_error("crowdinject location=" + file.path),
+              HasSubstr("larger than 1 GiB, which is the most that is read"));
 }
 
 TEST(crowdinject, recorded_size_goes_in_pairs) {
-  EXPECT_THAT(start_error("recorded-width=100"), HasSubstr("recorded-width and recorded-height go together"));
-  EXPECT_THAT(start_error("recorded-height=100"), HasSubstr("recorded-width and recorded-height go together"));
+  EXPECT_THAT(start_error("crowdinject recorded-width=100"),
+              HasSubstr("recorded-width and recorded-height go together"));
+  EXPECT_THAT(start_error("crowdinject recorded-height=100"),
+              HasSubstr("recorded-width and recorded-height go together"));
 }
 
 TEST(crowdinject, writes_the_truth_as_gt_txt_each_frame_once) {
@@ -222,7 +227,7 @@ TEST(crowdinject, a_written_truth_is_a_recording) {
 }
 
 TEST(crowdinject, a_truth_file_that_cannot_be_written_is_told) {
-  EXPECT_THAT(start_error("truth-location=/nowhere/gt.txt"),
+  EXPECT_THAT(start_error("crowdinject truth-location=/nowhere/gt.txt"),
               testing::AllOf(HasSubstr("\"/nowhere/gt.txt\" cannot be written: No such file or directory."),
                              HasSubstr("set truth-location to a file in a folder")));
   const Inject inject("truth-location=/dev/full");

@@ -232,8 +232,7 @@ TEST(crowdnms_bad_input, thresholds_outside_their_range_are_refused) {
 TEST(crowdnms_bad_input, backend_cuda_without_a_gpu_says_so) {
   if (crowd_nms_cuda_probe() == CROWD_NMS_OK)
     GTEST_SKIP() << "there is a GPU";
-  EXPECT_THAT(NmsHarness::start_error("backend=cuda"),
-              AllOf(HasSubstr("GPU"), HasSubstr("backend=auto or backend=cpu")));
+  EXPECT_THAT(start_error("crowdnms backend=cuda"), AllOf(HasSubstr("GPU"), HasSubstr("backend=auto or backend=cpu")));
 }
 
 TEST(crowdnms_bad_input, backend_auto_without_a_gpu_works) {
@@ -247,9 +246,9 @@ TEST(crowdnms_bad_input, backend_auto_without_a_gpu_works) {
 }
 
 TEST(crowdnms_bad_input, paper_settings_that_do_not_fit_are_an_error) {
-  EXPECT_THAT(NmsHarness::start_error("method=paper paper-d-max=100 paper-k=33"),
+  EXPECT_THAT(start_error("crowdnms method=paper paper-d-max=100 paper-k=33"),
               AllOf(HasSubstr("do not go together"), HasSubstr("paper-k"), HasSubstr("paper-d-max")));
-  EXPECT_THAT(NmsHarness::start_error("method=paper max-candidates=100000"),
+  EXPECT_THAT(start_error("crowdnms method=paper max-candidates=100000"),
               AllOf(HasSubstr("do not go together"), HasSubstr("paper-d-max")));
 }
 

@@ -146,11 +146,11 @@ TEST(crowdnms_classes, that_do_not_parse_are_an_error_at_the_start) {
       {"class-filter=\"car,person,car\"", "\"car\" twice"},
   };
   for (const auto& [properties, words] : wrong)
-    EXPECT_THAT(NmsHarness::start_error(properties), HasSubstr(words)) << properties;
+    EXPECT_THAT(start_error(std::string("crowdnms ") + properties), HasSubstr(words)) << properties;
   std::string many;
   for (int i = 0; i < 129; i++)
     many += std::to_string(i) + (i < 128 ? "," : "");
-  EXPECT_THAT(NmsHarness::start_error("class-filter=\"" + many + "\""), HasSubstr("more than 128 classes"));
+  EXPECT_THAT(start_error("crowdnms class-filter=\"" + many + "\""), HasSubstr("more than 128 classes"));
 }
 
 TEST(crowdnms_classes, that_do_not_parse_leave_it_as_it_was_while_it_plays) {

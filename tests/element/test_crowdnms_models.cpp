@@ -234,7 +234,7 @@ TEST(crowdnms_models, weights_that_are_none_are_an_error_at_the_start) {
       {"1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1", "has 17 weights, name at most 16"},
   };
   for (const auto& [weights, words] : wrong) {
-    const std::string text = NmsHarness::start_error(std::string("model-weights=\"") + weights + "\"");
+    const std::string text = start_error(std::string("crowdnms model-weights=\"") + weights + "\"");
     EXPECT_THAT(text, AllOf(HasSubstr(words), HasSubstr("model-weights"))) << weights;
   }
   NmsHarness most(weighing + "method=wbf model-weights=1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,3");

@@ -86,6 +86,11 @@ class Files(unittest.TestCase):
         for words in ("pycocotools", "Dollar et al.", "Repulsion Loss", "CrowdHuman, 2018", "Everingham"):
             self.assertIn(words, text)
 
+    def test_output_that_is_read_no_further(self):
+        with subprocess.Popen([sys.executable, PROGRAM, "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as run:
+            run.stdout.close()
+            self.assertEqual(run.stderr.read(), b"")
+
     def test_visible_boxes(self):
         truth = line(0, thing(0, **{"visible-box": [0, 0, 40, 30]}))
         found = line(0, {"box": [0, 0, 40, 30], "score": 1})
