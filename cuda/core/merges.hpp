@@ -46,7 +46,7 @@ struct NoMerge {
 struct MeanMerge {
   static constexpr CrowdNmsMerge value = CROWD_NMS_MERGE_MEAN;
   static constexpr char name[] = "mean";
-  static constexpr char description[] = "the mean of the boxes that a survivor represents";
+  static constexpr char description[] = "the mean of the boxes that a survivor represents (box clustering of lsnms)";
   static constexpr MergedOf of = MergedOf::members;
   CROWD_HD void add(const CrowdNmsBox& box, float) {
     sum.add(1, box);
@@ -74,7 +74,7 @@ CROWD_HD inline bool can_divide(double weights) {
 struct WeightedMerge {
   static constexpr CrowdNmsMerge value = CROWD_NMS_MERGE_WEIGHTED;
   static constexpr char name[] = "weighted";
-  static constexpr char description[] = "their mean, weighted by their scores";
+  static constexpr char description[] = "their mean, weighted by their scores (BlazeFace, Bazarevsky et al. 2019)";
   static constexpr MergedOf of = MergedOf::members;
   CROWD_HD void add(const CrowdNmsBox& box, float score) {
     add_weighted(box, merge_weight(score));
@@ -94,7 +94,7 @@ struct WeightedMerge {
 struct UnionMerge {
   static constexpr CrowdNmsMerge value = CROWD_NMS_MERGE_UNION;
   static constexpr char name[] = "union";
-  static constexpr char description[] = "the box around them";
+  static constexpr char description[] = "the box around them (GREEDYNMM of sahi)";
   static constexpr MergedOf of = MergedOf::members;
   CROWD_HD void add(const CrowdNmsBox& box, float) {
     around = any ? CrowdNmsBox{smaller(around.x1, box.x1), smaller(around.y1, box.y1), larger(around.x2, box.x2),

@@ -23,7 +23,8 @@ struct DeviceMethod;  // kernels/frames.cuh
 struct Greedy {
   static constexpr CrowdNmsMethod value = CROWD_NMS_GREEDY;
   static constexpr char name[] = "greedy";
-  static constexpr char description[] = "exact: a candidate is suppressed if a surviving better-ranked one overlaps it";
+  static constexpr char description[] =
+      "exact: a candidate is suppressed if a surviving better-ranked one overlaps it (Felzenszwalb et al. 2010)";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_MERGE;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
@@ -32,7 +33,8 @@ struct Greedy {
 struct MapReduce {
   static constexpr CrowdNmsMethod value = CROWD_NMS_MAP_REDUCE;
   static constexpr char name[] = "map-reduce";
-  static constexpr char description[] = "one pass: a candidate is suppressed if any better-ranked one overlaps it";
+  static constexpr char description[] =
+      "one pass: a candidate is suppressed if any better-ranked one overlaps it (Oro et al. 2020)";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_MERGE;
   static cpu::Outcome on_cpu(const cpu::Job& job);
   static DeviceMethod on_cuda();
@@ -61,7 +63,8 @@ struct SoftLinear {
 struct SoftGaussian {
   static constexpr CrowdNmsMethod value = CROWD_NMS_SOFT_GAUSSIAN;
   static constexpr char name[] = "soft-gaussian";
-  static constexpr char description[] = "the same by exp(-overlap^2 / sigma), also where overlaps are small";
+  static constexpr char description[] =
+      "lowers scores by exp(-overlap^2 / sigma), also where overlaps are small (Bodla et al. 2017)";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_SIGMA;
   static constexpr bool changes_scores = true;
   static constexpr bool orders_by_new_scores = true;
@@ -84,7 +87,7 @@ struct MatrixLinear {
 struct MatrixGaussian {
   static constexpr CrowdNmsMethod value = CROWD_NMS_MATRIX_GAUSSIAN;
   static constexpr char name[] = "matrix-gaussian";
-  static constexpr char description[] = "the same with exp(-sigma * overlap^2)";
+  static constexpr char description[] = "one pass: as matrix-linear, with exp(-sigma * overlap^2) (Wang et al. 2020)";
   static constexpr std::uint32_t reads = CROWD_NMS_READS_RULE | CROWD_NMS_READS_PAIRS | CROWD_NMS_READS_SIGMA;
   static constexpr bool changes_scores = true;
   static constexpr bool orders_by_new_scores = true;

@@ -63,8 +63,9 @@ constexpr unsigned staged_refill = 4096;
 constexpr unsigned staged_looks = 128;
 #endif
 /// A warp of resolve() lists the suppressors of its candidates anew one after another. Where so many lists or more are
-/// incomplete it has as few candidates as keep all blocks of the call in flight, so many a multiprocessor, but no fewer
-/// than staged_per_warp. With 8, not 32, 16384 candidates in 147 clusters take 67 us, not 111 (H100).
+/// incomplete a warp has fewer candidates, down to staged_per_warp, as long as all blocks of the call are in flight at
+/// staged_resident_blocks a multiprocessor. With 8, not 32, 16384 candidates in 147 clusters take 67 us, not 111
+/// (H100).
 constexpr unsigned staged_incomplete = 64;
 constexpr unsigned staged_resident_blocks = 2;
 constexpr unsigned staged_per_warp = 8;

@@ -62,7 +62,7 @@ class Backends {
   Backends& operator=(const Backends&) = delete;
 
   /// Makes what `config` needs, unless it is there. With backend=cuda fails where there is no usable GPU, with
-  /// backend=auto goes on without. The reason is in problem(), and the engine still does what it was last prepared for.
+  /// backend=auto goes on without. The reason is in problem(), and run() still does what was prepared last.
   CrowdNmsStatus prepare(const Config& config);
   void close();
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What survivors leave with that candidates did not come with, and how they come by it.
+// Values of survivors that are not their candidates' own: boxes and scores that merging or soft methods make.
 #pragma once
 
 #include <crowd/nms.h>

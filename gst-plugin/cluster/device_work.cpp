@@ -283,8 +283,8 @@ CrowdNmsGathered DeviceWork::State::on_device(const GstCrowdBoxesMap& to, bool c
 FrameReport DeviceWork::submit(const Call& call, const GstCrowdBoxesMap& candidates, const Destination& destination,
                                CUstream_st* stream) {
   State& s = *state_;
-  // Frames share the workspace, the results and the sums. The last stream may be gone, but the default one waits for
-  // it.
+  // Frames share the workspace, the results and the sums. The last stream may be gone, so the legacy default
+  // stream is waited for, which waits for GStreamer's streams (gpu/device.hpp).
   if (s.stream && stream != s.stream) {
     if (const cudaError_t error = cudaStreamSynchronize(nullptr))
       return failed("waiting for another stream", error);

@@ -29,7 +29,8 @@
  * #crowddetect:engine says what runs the model: OpenCV's dnn (ONNX, and frozen SSD graphs of TensorFlow, on the CPU)
  * or, where the plugin was built with it, ONNX Runtime, which is looked for when the stream starts and may be one with
  * or without CUDA. The model is loaded when the first caps come; what is wrong with it, its description or the engine
- * is an error before the first frame.
+ * is an error before the first frame. For frames in CUDA memory only the engine is known by then: the model is loaded
+ * with the first frame, and what is wrong with it is an error then.
  *
  * ## OpenCV's own detectors
  *

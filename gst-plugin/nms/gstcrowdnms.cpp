@@ -217,7 +217,7 @@ struct GstCrowdNmsImpl : crowd::ElementImpl<GstCrowdNms, NmsSettings, std::monos
   static void close(GstCrowdNms* self, State& state);
   static GstStructure* stats_structure(GstCrowdNms* self);
 
-  NmsStream stream;          // which counts
+  NmsStream stream;          // counts frames, boxes and failures for `stats`
   GstClockTime latency = 0;  // under the object lock
 };
 

@@ -105,7 +105,7 @@ TEST(crowdnms, agrees_with_the_library_on_random_frames) {
     params.score_threshold = 0;
     params.paper_d_max = 16384;
     params.merge = merges[random() % merges.size()];
-    params.cluster_score = CrowdNmsClusterScore(random() % 4);
+    params.cluster_score = CrowdNmsClusterScore(random() % (CROWD_NMS_CLUSTER_SCORE_SUM + 1));
     params.min_members = random() % 3;
     params.models = 1 + random() % 3;
     const std::vector<Candidate> crowd = random_crowd(random, n);

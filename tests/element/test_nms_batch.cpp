@@ -193,6 +193,7 @@ TEST_F(nms_batch, each_frame_is_clustered_as_if_it_were_alone) {
   std::mt19937 random(seed);
   const std::vector<CrowdNmsMethod> methods = all_methods();
   const std::vector<CrowdNmsMerge> merges = all_merges();
+  const std::vector<CrowdNmsRule> rules = all_rules();
   for (unsigned round = 0; round < 90; round++) {
     SCOPED_TRACE(testing::Message() << "seed " << seed << " round " << round);
     clear();
@@ -202,10 +203,10 @@ TEST_F(nms_batch, each_frame_is_clustered_as_if_it_were_alone) {
       add_random_arrays(add(i % 2, random_candidates(random, n)), random, n);
     }
     crowd::NmsSettings settings;
-    settings.params.rule = CrowdNmsRule(random() % 5);
+    settings.params.rule = rules[random() % rules.size()];
     settings.params.method = methods[round % methods.size()];
     settings.params.merge = merges[random() % merges.size()];
-    settings.params.cluster_score = CrowdNmsClusterScore(random() % 4);
+    settings.params.cluster_score = CrowdNmsClusterScore(random() % (CROWD_NMS_CLUSTER_SCORE_SUM + 1));
     settings.params.min_members = random() % 3;
     settings.params.weight_count = random() % 4;
     std::ranges::copy(std::array{2.f, .5f, 1.f}, settings.params.model_weights);

@@ -116,8 +116,8 @@ __device__ void fuse_by_block(const FusionStage& f, BlockMemory& memory, std::ui
   __syncthreads();
 }
 
-/// Calls met(place) for candidates that the cluster in a slot has met, of other components. `component` is that of a
-/// place. For a whole warp.
+/// Calls met(own, place) for candidates of other components that the cluster in a slot has met; `own` is the cluster's
+/// component. component(place): that of a candidate. For a whole warp.
 template <typename Component, typename Met>
 __device__ void check(const FusionStage& f, std::uint32_t slot, Component component, Met met) {
   const ClusterArrays& clusters = f.a.arrays.clusters;

@@ -31,10 +31,10 @@ struct ClusterArrays {
 
 struct FusionCounters {
   std::uint32_t listed;     ///< entries of `member`
-  std::uint32_t large;      ///< entries of that
+  std::uint32_t large;      ///< entries of `large`
   std::uint32_t conflicts;  ///< entries of `conflict`
-  std::uint32_t again;      ///< slots of the second half in use
-  std::uint32_t whole;      ///< 1: the frame is fused as one
+  std::uint32_t again;      ///< slots of the second half in use, for components that are fused again
+  std::uint32_t whole;      ///< 1: all components of the frame are fused as one
 };
 
 /// Arrays of frames * capacity entries beside those of the staged path.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Stage six: decides all candidates and writes the survivors in rank order. A thread per candidate, in rank order,
-// looks at the decisions of the suppressors on its list; in crowds the first lanes of a warp alone have one
+// looks at the decisions of the suppressors on its list; in crowds only the first lanes of a warp have a candidate
 // (Stage::per_warp()). Blocks draw their numbers as they start, so a block that is waited for runs or has ended. What
 // many looks leave undecided, or what is in crowds too dense for lists, waits for whole blocks: until all blocks before
 // its own are decided, after which classic greedy decides within the block. That bounds what any input can cost.

@@ -92,8 +92,8 @@ __device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pe
       shared.put(at, mine);
     if (threadIdx.x < warps)
       shared.hits[threadIdx.x] = 0;
-    // A thread has one survivor, as many threads as there are left the same ones, and each of them its share of the
-    // candidates.
+    // A thread compares one survivor with a share of the candidates: `columns` survivors, a power of two, are compared
+    // at a time, and the threads that have the same one share the candidates.
     const std::uint32_t columns = min(1u << (32 - __clz(static_cast<int>(end - base - 1))), threads);
     const std::uint32_t survivor = base + (threadIdx.x & (columns - 1));
     const std::uint32_t place =
@@ -200,7 +200,7 @@ __device__ inline void wait_for_blocks(const Stage& stage, Pending& pending, Res
     }
     if (!to_come)
       return settle_block(stage, pending, shared);
-    // The fewer look, the sooner the first of them is done.
+    // Blocks that poll delay those that they wait for: the further away a block's turn, the longer it sleeps.
     if (to_come > 1)
       sleep_about(min(to_come, tuning::staged_sleep_blocks) * tuning::staged_sleep);
   }

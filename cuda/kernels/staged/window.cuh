@@ -90,7 +90,8 @@ __device__ inline Group join(const Segment& segment, std::uint32_t slot) {
   return group;
 }
 
-/// floor(): the key that suppressors have to be above for a lane to look at them. Of this one all are.
+/// A floor is a function that gives the key below which a lane need not look at suppressors any more. This one leaves
+/// none out.
 struct NoFloor {
   __device__ std::uint64_t operator()() const {
     return 0;
@@ -178,8 +179,9 @@ __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Su
   return group_sum<shared_by>(left_out != 0) != 0 || cut;
 }
 
-/// A whole warp looks through one window and calls visit(place, key, glance) for suppressors; true from any lane stops
-/// all. `glance(place)` is loaded along with the boxes. Returns whether it was stopped.
+/// A whole warp looks through one window and calls visit(place, key, glance(place)) for suppressors; true from any lane
+/// stops all. glance(place) is a word that the caller wants of each place, loaded at the same time as the boxes.
+/// Returns whether it was stopped.
 template <typename Glance, typename Visit>
 __device__ bool visit_suppressors_by_warp(const Stage& stage, const Walk& walk, const Subject& mine, Glance glance,
                                           Visit visit) {

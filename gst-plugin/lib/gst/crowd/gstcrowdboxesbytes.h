@@ -90,7 +90,7 @@ GST_CROWD_API GstCrowdBoxesMeta *gst_buffer_add_crowd_boxes_meta_from_bytes (Gst
  * @boxes: (out) (transfer full) (optional): #GstCrowdBox [n], float32 x1 y1 x2 y2 of each
  * @scores: (out) (transfer full) (optional): float32 [n], the detector's own
  * @classes: (out) (transfer full) (optional): int32 [n]
- * @members: (out) (transfer full) (optional) (nullable): uint32 [n], how many candidates each survivor stands for, itself
+ * @members: (out) (transfer full) (optional) (nullable): uint32 [n], how many candidates each survivor represents, itself
  *   included; %NULL for candidates
  * @candidates: (out) (optional): the number of candidates that survivors were chosen from; of candidates their number,
  *   which is above n where there was no room for all

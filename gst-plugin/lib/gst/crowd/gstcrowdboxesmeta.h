@@ -123,8 +123,8 @@ struct _GstCrowdBox {
  * @boxes: offset of #GstCrowdBox [capacity], a multiple of 256
  * @scores: offset of gfloat [capacity], a multiple of 256
  * @classes: offset of gint32 [capacity], a multiple of 256
- * @members: offset of guint32 [capacity], a multiple of 256, survivors only: how many candidates each of them stands
- *   for, itself included. Detectors leave it alone
+ * @members: offset of guint32 [capacity], a multiple of 256, survivors only: how many candidates each of them
+ *   represents, itself included. Detectors leave it alone
  * @size: bytes in all
  * @densities: offset of that one of #GstCrowdBoxesArrays, a multiple of 256; 0 without. Since: 0.1
  * @proposals: likewise
