@@ -6,6 +6,9 @@
 
 #include "fibers.hpp"
 
+#include <ucontext.h>
+
+#include <cstddef>
 #include <cstdlib>
 
 namespace crowd::emulator {
@@ -30,12 +33,13 @@ Fiber::Fiber(void (*body)()) : body_(body), stack_(std::make_unique_for_overwrit
 
 void Fiber::begin() {
   begun_ = true;
-  getcontext(&context_);
-  context_.uc_stack.ss_sp = stack_.get();
-  context_.uc_stack.ss_size = stack_bytes - stagger();
-  context_.uc_link = nullptr;
-  makecontext(&context_, body_, 0);
-  setcontext(&context_);
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = stack_.get();
+  context.uc_stack.ss_size = stack_bytes - stagger();
+  context.uc_link = nullptr;
+  makecontext(&context, body_, 0);
+  setcontext(&context);
   std::abort();
 }
 
@@ -50,7 +54,14 @@ void Fiber::resume() {
   _longjmp(at_, 1);
 }
 
+void Fiber::prefetch_stack() const {
+  constexpr std::ptrdiff_t line = 64, lines = 8;
+  for (std::ptrdiff_t k = 0; k < lines; ++k)
+    __builtin_prefetch(top_ + k * line);
+}
+
 void Fiber::pause() {
+  running->top_ = static_cast<const char*>(__builtin_frame_address(0));
   if (!_setjmp(running->at_))
     _longjmp(home, 1);
 }
