@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: gst-crowd authors
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Looks for frames that take long: mixtures of shapes, drawn by lot (gpu/mixtures.py); the slowest ones are changed a
+little, again and again. Prints the slowest with their times, and writes them as recipes that --replay times anew.
+
+    tests/bench/search_slow.py build/cuda/libcrowdnms.so --minutes 10 --seed 1 --out slow.json
+    tests/bench/search_slow.py build/cuda/libcrowdnms.so --backend cuda --candidates 65536 --minutes 10
+    tests/bench/search_slow.py build/cuda/libcrowdnms.so --backend cuda --replay slow.json
+
+Microseconds of one call, the least of three: of the processor's time on the CPU, by events on the GPU, where each answer is
+checked against the CPU backend, and torchvision's nms is timed on the slowest. Exit status 1: an answer was wrong, or a
+call took more than --bound. 77: no numpy, or no PyTorch or GPU for --backend cuda.
+"""
+
+import argparse
+import ctypes
+import json
+import pathlib
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "gpu")]
+try:
+    import numpy as np
+    from gpu import mixtures
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+import crowd_nms  # noqa: E402
+from gpu.machine import clocks, modules_for_gpu  # noqa: E402
+
+METHODS = {"greedy": crowd_nms.GREEDY, "map-reduce": crowd_nms.MAP_REDUCE}
+TIMES = 3
+OF_A_FAMILY = 4
+
+
+class Host:
+    """Calls of the CPU backend."""
+
+    def __init__(self, library):
+        self.library = library
+
+    def run(self, params, boxes, scores, classes, times=TIMES):
+        """Survivors, and microseconds."""
+        n = len(scores)
+        survivors, report = np.empty(n, np.uint32), np.empty(crowd_nms.REPORT_FIELDS, np.uint32)
+        candidates = crowd_nms.Candidates(boxes.ctypes.data, scores.ctypes.data,
+                                          None if classes is None else classes.ctypes.data, None, None, 1, n)
+        outputs = crowd_nms.Survivors(survivors.ctypes.data, None, None, report.ctypes.data, n)
+        size = self.library.lib.crowd_nms_cpu_workspace_bytes(ctypes.byref(params), 1, n)
+        memory = np.empty(size + 64, np.uint8)
+        workspace = (memory.ctypes.data + 63) // 64 * 64
+        least = float("inf")
+        for _ in range(times):
+            begin = time.thread_time()
+            self.library.check(self.library.lib.crowd_nms_cpu(ctypes.byref(params), ctypes.byref(candidates),
+                                                              ctypes.byref(outputs), workspace, size))
+            least = min(least, (time.thread_time() - begin) * 1e6)
+        return survivors[:report[4]], least
+
+
+class Device:
+    """Calls of the CUDA backend, each checked against the other."""
+
+    def __init__(self, library):
+        self.torch, = modules_for_gpu("torch")
+        self.library, self.host = library, Host(library)
+
+    def time(self, call):
+        call()
+        least = float("inf")
+        for _ in range(TIMES):
+            begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            call()
+            end.record()
+            self.torch.cuda.synchronize()
+            least = min(least, begin.elapsed_time(end) * 1e3)
+        return least
+
+    def run(self, params, boxes, scores, classes):
+        arrays = [None if a is None else self.torch.from_numpy(a).cuda() for a in (boxes, scores, classes)]
+        call = crowd_nms.Call(self.library, params, *arrays)
+        least = self.time(call)
+        survivors = call.indices[0][:int(call.reports[0][4])].cpu().numpy().astype(np.uint32)
+        expected, _ = self.host.run(params, boxes, scores, classes, times=1)
+        return (survivors if np.array_equal(survivors, expected) else None), least
+
+    def torchvision(self, boxes, scores, classes, threshold):
+        """Microseconds of its nms; None with classes, which it knows by moved boxes alone, or where it is missing."""
+        if classes is not None:
+            return None
+        try:
+            from torchvision.ops import nms
+        except ImportError:
+            return None
+        arrays = [self.torch.from_numpy(a).cuda() for a in (boxes, scores)]
+        return self.time(lambda: nms(*arrays, threshold))
+
+
+class Slowest:
+    """The slowest recipes found, and no more than a few that are variations of each other."""
+
+    def __init__(self, room):
+        self.room, self.found = room, []
+
+    def add(self, microseconds, recipe):
+        self.found.append((microseconds, recipe))
+        self.found.sort(key=lambda row: -row[0])
+        alike = [row for row in self.found if mixtures.family(row[1]) == mixtures.family(recipe)]
+        if len(alike) > OF_A_FAMILY:
+            self.found.remove(alike[-1])
+        del self.found[self.room:]
+
+
+class Search:
+    def __init__(self, options, library, backend):
+        self.options, self.library, self.backend = options, library, backend
+        self.wrong = self.frames = 0
+
+    def time(self, recipe):
+        """Microseconds; says so where the answer is wrong."""
+        params = self.library.params(method=METHODS[self.options.method], overlap_threshold=recipe["threshold"])
+        survivors, microseconds = self.backend.run(params, *mixtures.make(recipe, self.options.candidates))
+        self.frames += 1
+        if survivors is None:
+            self.wrong += 1
+            print(f"WRONG: {json.dumps(recipe)}", flush=True)
+        return microseconds
+
+    def look(self):
+        random = np.random.default_rng(self.options.seed)
+        slowest = Slowest(self.options.keep)
+        end = time.monotonic() + 60 * self.options.minutes
+        while time.monotonic() < end and (not self.options.frames or self.frames < self.options.frames):
+            recipe = mixtures.draw(random)
+            if slowest.found and random.random() < .7:
+                recipe = mixtures.mutated(slowest.found[random.integers(len(slowest.found))][1], random)
+            slowest.add(self.time(recipe), recipe)
+        return slowest.found
+
+    def replay(self, file):
+        recorded = json.loads(file.read_text())
+        self.options.candidates, self.options.method = recorded["candidates"], recorded["method"]
+        return sorted(((self.time(row["recipe"]), row["recipe"]) for row in recorded["slowest"]),
+                      key=lambda row: -row[0])
+
+    def show(self, found):
+        print(f"{self.frames} frames of {self.options.candidates}, {self.options.method}, {self.wrong} wrong answers")
+        for microseconds, recipe in found:
+            beside = None
+            if isinstance(self.backend, Device):
+                beside = self.backend.torchvision(*mixtures.make(recipe, self.options.candidates), recipe["threshold"])
+            text = "" if beside is None else f" torchvision {beside:10.1f}"
+            print(f"{microseconds:10.1f} us{text}  {mixtures.describe(recipe)}")
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library", help="libcrowdnms.so")
+    parser.add_argument("--backend", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--method", choices=METHODS, default="greedy")
+    parser.add_argument("--candidates", type=int, default=16384, metavar="N", help="of a frame, 16384 unless given")
+    parser.add_argument("--minutes", type=float, default=1.0, help="how long to look, 1 unless given")
+    parser.add_argument("--frames", type=int, help="how many frames to look at, at most")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=int, default=20, metavar="N", help="of the slowest, 20 unless given")
+    parser.add_argument("--bound", type=float, metavar="US", help="exit status 1 if a call takes longer")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FILE", help="where the slowest are written")
+    parser.add_argument("--replay", type=pathlib.Path, metavar="FILE", help="time these instead")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    library = crowd_nms.Library(options.library)
+    search = Search(options, library, Device(library) if options.backend == "cuda" else Host(library))
+    found = search.replay(options.replay) if options.replay else search.look()
+    if options.backend == "cuda":
+        print(clocks())
+    search.show(found)
+    if options.out:
+        rows = [{"microseconds": round(microseconds, 1), "recipe": recipe} for microseconds, recipe in found]
+        options.out.write_text(json.dumps({"candidates": options.candidates, "method": options.method,
+                                           "backend": options.backend, "seed": options.seed, "frames": search.frames,
+                                           "slowest": rows}, indent=1) + "\n")
+    slow = options.bound is not None and any(microseconds > options.bound for microseconds, _ in found)
+    if slow:
+        print(f"a call took more than {options.bound:g} us")
+    return 1 if search.wrong or slow else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
