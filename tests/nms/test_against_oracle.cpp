@@ -15,11 +15,13 @@
 namespace crowd::test {
 namespace {
 
-/// Sanitizers look at memory, which a few of the large frames use as all of them do; the oracle is slow under them.
+/// Sanitizers look at memory, which some of the frames use as all of them do; the oracle is slow under them.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr std::size_t large_cases = 2;
+constexpr std::uint32_t per_size = 1, slow_per_size = 1;
 #else
 constexpr std::size_t large_cases = std::numeric_limits<std::size_t>::max();
+constexpr std::uint32_t per_size = 0, slow_per_size = 2;  // 0: all
 #endif
 
 class CpuAgainstOracle : public testing::TestWithParam<CrowdNmsMethod> {
@@ -28,17 +30,17 @@ class CpuAgainstOracle : public testing::TestWithParam<CrowdNmsMethod> {
   static bool is_slow() {
     return crowd_nms_method_info(GetParam())->changes_scores || crowd_nms_method_info(GetParam())->changes_boxes;
   }
-  void run(std::span<const std::uint32_t> sizes, std::uint32_t per_size) {
-    for_each_case(sizes, GetParam(), per_size, [](const Case& it) { expect_as_oracle(run_cpu, merging(it)); });
+  void run(std::span<const std::uint32_t> sizes, std::uint32_t of_a_size) {
+    for_each_case(sizes, GetParam(), of_a_size, [](const Case& it) { expect_as_oracle(run_cpu, merging(it)); });
   }
 };
 
 TEST_P(CpuAgainstOracle, agrees_on_small_frames) {
-  run(small_sizes, 0);
+  run(small_sizes, per_size);
 }
 
 TEST_P(CpuAgainstOracle, agrees_on_medium_frames) {
-  run(medium_sizes, is_slow() ? 2 : 0);
+  run(medium_sizes, is_slow() ? slow_per_size : per_size);
 }
 
 // Up to 384 candidates no tree, from then on one.
@@ -79,7 +81,7 @@ TEST_P(CpuAgainstOracle, agrees_on_hard_frames) {
 
 TEST_P(CpuAgainstOracle, agrees_with_rules) {
   const auto agrees = [](const Case& it) { expect_as_oracle(run_cpu, merging(it)); };
-  for_each_ruled_case(small_sizes, GetParam(), 0, agrees);
+  for_each_ruled_case(small_sizes, GetParam(), per_size, agrees);
   for_each_ruled_case(medium_sizes, GetParam(), is_slow() ? 1 : 5, agrees);
   constexpr std::uint32_t around_the_crossover[] = {383, 385, 512};
   for_each_ruled_case(around_the_crossover, GetParam(), 5, agrees);
