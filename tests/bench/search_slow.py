@@ -14,7 +14,6 @@ call took more than --bound. 77: no numpy, or no PyTorch or GPU for --backend cu
 """
 
 import argparse
-import ctypes
 import json
 import pathlib
 import sys
@@ -25,6 +24,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "gpu")]
 try:
     import numpy as np
     from gpu import mixtures
+    from gpu.reference import HostCall
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
@@ -44,21 +44,13 @@ class Host:
 
     def run(self, params, boxes, scores, classes, times=TIMES):
         """Survivors, and microseconds."""
-        n = len(scores)
-        survivors, report = np.empty(n, np.uint32), np.empty(crowd_nms.REPORT_FIELDS, np.uint32)
-        candidates = crowd_nms.Candidates(boxes.ctypes.data, scores.ctypes.data,
-                                          None if classes is None else classes.ctypes.data, None, None, 1, n)
-        outputs = crowd_nms.Survivors(survivors.ctypes.data, None, None, report.ctypes.data, n)
-        size = self.library.lib.crowd_nms_cpu_workspace_bytes(ctypes.byref(params), 1, n)
-        memory = np.empty(size + 64, np.uint8)
-        workspace = (memory.ctypes.data + 63) // 64 * 64
+        call = HostCall(self.library, params, boxes, scores, classes)
         least = float("inf")
         for _ in range(times):
             begin = time.thread_time()
-            self.library.check(self.library.lib.crowd_nms_cpu(ctypes.byref(params), ctypes.byref(candidates),
-                                                              ctypes.byref(outputs), workspace, size))
+            call()
             least = min(least, (time.thread_time() - begin) * 1e6)
-        return survivors[:report[4]], least
+        return call.found()[0], least
 
 
 class Device:
@@ -84,7 +76,7 @@ class Device:
         arrays = [None if a is None else self.torch.from_numpy(a).cuda() for a in (boxes, scores, classes)]
         call = crowd_nms.Call(self.library, params, *arrays)
         least = self.time(call)
-        survivors = call.indices[0][:int(call.reports[0][4])].cpu().numpy().astype(np.uint32)
+        survivors = call.indices[0][:int(call.reports[0][4])].cpu().numpy()
         expected, _ = self.host.run(params, boxes, scores, classes, times=1)
         return (survivors if np.array_equal(survivors, expected) else None), least
 

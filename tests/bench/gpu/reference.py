@@ -16,20 +16,36 @@ def params_for(library, method):
     return library.params(method=METHODS[method], overlap_threshold=THRESHOLD)
 
 
+class HostCall:
+    """A call of crowd_nms_cpu() without arguments on numpy arrays. Outputs: survivors, a row a frame, and reports."""
+
+    def __init__(self, library, params, boxes, scores, classes=None, counts=None, frames=1):
+        capacity = len(scores) // frames
+        self.library, self.params, self.inputs = library, params, (boxes, scores, classes, counts)
+        self.survivors = np.zeros((frames, capacity), np.uint32)
+        self.reports = np.zeros((frames, crowd_nms.REPORT_FIELDS), np.uint32)
+        data = [None if a is None else a.ctypes.data for a in (boxes, scores, classes, None, counts)]
+        self.candidates = crowd_nms.Candidates(*data, frames, capacity)
+        self.outputs = crowd_nms.Survivors(self.survivors.ctypes.data, None, None, self.reports.ctypes.data, capacity)
+        self.bytes = library.lib.crowd_nms_cpu_workspace_bytes(c.byref(params), frames, capacity)
+        self.memory = np.empty(self.bytes + 64, np.uint8)
+
+    def __call__(self):
+        workspace = (self.memory.ctypes.data + 63) // 64 * 64
+        self.library.check(self.library.lib.crowd_nms_cpu(c.byref(self.params), c.byref(self.candidates),
+                                                          c.byref(self.outputs), workspace, self.bytes))
+
+    def found(self):
+        """Survivors in rank order, an array a frame."""
+        return [row[:report[4]].astype(np.int64) for row, report in zip(self.survivors, self.reports)]
+
+
 def on_cpu(library, method, batch):
     """Survivors in rank order, an array a frame, of crowd_nms_cpu()."""
-    params = params_for(library, method)
-    survivors = np.zeros((batch.frames, batch.capacity), np.uint32)
-    reports = np.zeros((batch.frames, crowd_nms.REPORT_FIELDS), np.uint32)
-    candidates = crowd_nms.Candidates(batch.boxes.ctypes.data, batch.scores.ctypes.data, None, None,
-                                      None if batch.counts is None else batch.counts.ctypes.data, batch.frames,
-                                      batch.capacity)
-    outputs = crowd_nms.Survivors(survivors.ctypes.data, None, None, reports.ctypes.data, batch.capacity)
-    size = library.lib.crowd_nms_cpu_workspace_bytes(c.byref(params), batch.frames, batch.capacity)
-    memory = np.empty(size + 64, np.uint8)
-    workspace = (memory.ctypes.data + 63) // 64 * 64
-    library.check(library.lib.crowd_nms_cpu(c.byref(params), c.byref(candidates), c.byref(outputs), workspace, size))
-    return [row[:report[4]].astype(np.int64) for row, report in zip(survivors, reports)]
+    call = HostCall(library, params_for(library, method), batch.boxes, batch.scores, counts=batch.counts,
+                    frames=batch.frames)
+    call()
+    return call.found()
 
 
 def differences(expected, got):
