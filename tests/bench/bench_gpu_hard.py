@@ -19,6 +19,7 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "gpu")]
 from gpu.machine import clocks, modules_for_gpu  # noqa: E402
+from gpu.timing import timed  # noqa: E402
 from gpu.workloads import (batch, clustered, equal_boxes, equal_scores, far_scores, ladder, one_spot, pile,  # noqa: E402
                            shuffled, with_giant)
 
@@ -80,19 +81,6 @@ def frames(n):
     yield "equal scores", equal_scores(within(n, 10, 100, 500, seed=4))
     for faces in 7, 40:
         yield f"clustered {faces}", clustered(n, faces, 1920, 1080, 3)
-
-
-def timed(torch, call, times):
-    call()
-    best = float("inf")
-    for _ in range(times):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        call()
-        end.record()
-        torch.cuda.synchronize()
-        best = min(best, begin.elapsed_time(end) * 1e3)
-    return best
 
 
 def measure(torch, nms, crowd_nms, library, candidates):

@@ -25,6 +25,7 @@ try:
     import numpy as np
     from gpu import mixtures
     from gpu.reference import HostCall
+    from gpu.timing import timed
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
@@ -60,22 +61,10 @@ class Device:
         self.torch, = modules_for_gpu("torch")
         self.library, self.host = library, Host(library)
 
-    def time(self, call):
-        call()
-        least = float("inf")
-        for _ in range(TIMES):
-            begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begin.record()
-            call()
-            end.record()
-            self.torch.cuda.synchronize()
-            least = min(least, begin.elapsed_time(end) * 1e3)
-        return least
-
     def run(self, params, boxes, scores, classes):
         arrays = [None if a is None else self.torch.from_numpy(a).cuda() for a in (boxes, scores, classes)]
         call = crowd_nms.Call(self.library, params, *arrays)
-        least = self.time(call)
+        least = timed(self.torch, call, TIMES)
         survivors = call.indices[0][:int(call.reports[0][4])].cpu().numpy()
         expected, _ = self.host.run(params, boxes, scores, classes, times=1)
         return (survivors if np.array_equal(survivors, expected) else None), least
@@ -89,7 +78,7 @@ class Device:
         except ImportError:
             return None
         arrays = [self.torch.from_numpy(a).cuda() for a in (boxes, scores)]
-        return self.time(lambda: nms(*arrays, threshold))
+        return timed(self.torch, lambda: nms(*arrays, threshold), TIMES)
 
 
 class Slowest:
