@@ -36,6 +36,9 @@ build() {
   step "configure $dir" configure "$dir" "$@" && step "compile $dir" meson compile -C "$dir"
 }
 
+# Meson compiles by ccache where that is installed. Checkouts in other folders share what it keeps.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 # What the tests compile warns of nothing, and checks its use of the standard library. Packagers choose for themselves.
 # Debug information is of lines alone, since all of it takes the compiler half as long again: CXXFLAGS=-g gives it.
 configure() {
