@@ -2,11 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Soft-NMS, all candidates at a time. A candidate goes through those on its list in the order in which they survive,
-// which is that of their scores by then. The best one that it has not gone through, by the score that is known of it,
-// * survives: its factor is the next one;
-// * is undecided: it, or another one, may come next; the candidate stays pending on it;
-// * is worse than the candidate itself, which therefore survives.
-// Known scores only fall, so the best is never too low; and the best undecided candidate of a frame is never pending.
+// which is that of their scores by then. PROOFS.md, section 11, says why scores that are old do no harm, and why it
+// ends.
 
 #include "kernels/soft/soft.cuh"
 
