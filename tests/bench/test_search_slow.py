@@ -74,7 +74,7 @@ class Search(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue(done.stdout.startswith("60 frames of 300, greedy, 0 wrong answers\n"), done.stdout)
             recorded = json.loads(file.read_text())
-            times = [row["microseconds"] for row in recorded["slowest"]]
+            times = [row["cost"] for row in recorded["slowest"]]
             self.assertEqual(len(times), 5)
             self.assertEqual(times, sorted(times, reverse=True))
             again = self.run_it("--replay", file)
