@@ -58,8 +58,8 @@ class ClusterGrid {
   bool near(const CrowdNmsBox& box, std::uint32_t boxes, Next next, Look look) const {
     const bool bounded = min_iou_ >= 0.01F && area(box, offset_) >= 1e-28F;
     const double part = bounded ? 1.0001 / min_iou_ : INFINITY;
-    const Range x = range(box.x1, box.x2, half_width_, part, per_x_, columns_);
-    const Range y = range(box.y1, box.y2, half_height_, part, per_y_, rows_);
+    const Cells x = range(box.x1, box.x2, half_width_, part, per_x_, columns_);
+    const Cells y = range(box.y1, box.y2, half_height_, part, per_y_, rows_);
     if (std::uint64_t{x.count} * y.count > boxes)
       return false;
     for (std::uint32_t r = 0; r < y.count; ++r)
@@ -71,7 +71,7 @@ class ClusterGrid {
 
  private:
   /// Of cells along an axis, before these wrap around.
-  struct Range {
+  struct Cells {
     std::int64_t first;
     std::uint32_t count;
   };
@@ -95,7 +95,7 @@ class ClusterGrid {
   }
   // A box that meets it has its centre at most half of its own extent beyond the ends; and an extent of at most `part`
   // of this one's (PROOFS.md, section 9).
-  Range range(float from, float to, double half, double part, double per, std::uint32_t cells) const {
+  Cells range(float from, float to, double half, double part, double per, std::uint32_t cells) const {
     const double extent = double{to} - from + offset_;
     const double far = std::min(half, 0.5 * part * extent) + offset_;
     const double slack = 1e-12 * (std::fabs(double{from}) + std::fabs(double{to}) + far);

@@ -11,8 +11,8 @@
 #include "core/floating_point.hpp"
 #include "core/methods.hpp"
 #include "cpu/backend.hpp"
-#include "cpu/clusters.hpp"
 #include "cpu/frame.hpp"
+#include "cpu/members.hpp"
 #include "cpu/merge.hpp"
 
 namespace crowd::cpu {

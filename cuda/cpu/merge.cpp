@@ -7,7 +7,7 @@
 
 #include "core/merges.hpp"
 #include "core/methods.hpp"
-#include "cpu/clusters.hpp"
+#include "cpu/members.hpp"
 
 namespace crowd::cpu {
 
@@ -62,10 +62,10 @@ void write_boxes(Table<Row...>, CrowdNmsMerge merge, const Frame& frame, Indices
 }
 
 void write_scores(CrowdNmsClusterScore kind, const Frame& frame, Indices survivors, float* scores,
-                  const Clusters& clusters) {
+                  const MemberLists& members) {
   for (const std::uint32_t survivor : survivors) {
     ScoreSum sum;
-    for (const std::uint32_t i : clusters.of(survivor))
+    for (const std::uint32_t i : members.of(survivor))
       sum.add(frame.scores[i]);
     *scores++ = sum.score(kind, frame.scores[survivor]);
   }
@@ -117,12 +117,12 @@ void merge(const Job& job, std::uint32_t count) {
   const bool members_merge = out.boxes && merges(params, MergedOf::members);
   const bool clusters_score = out.scores && scores_clusters(params);
   if (members_merge || clusters_score) {
-    const Clusters clusters(frame, scratch, job.representatives);
+    const MemberLists members(frame, scratch, job.representatives);
     if (members_merge)
       write_boxes<MergedOf::members>(Merges{}, params.merge, frame, survivors, out.boxes,
-                                     [&](std::uint32_t survivor) { return clusters.of(survivor); });
+                                     [&](std::uint32_t survivor) { return members.of(survivor); });
     if (clusters_score)
-      write_scores(params.cluster_score, frame, survivors, out.scores, clusters);
+      write_scores(params.cluster_score, frame, survivors, out.scores, members);
   }
   if (out.boxes && merges(params, MergedOf::voters)) {
     const Voters voters(job);

@@ -7,7 +7,7 @@
 
 #include "core/merges.hpp"
 #include "core/methods.hpp"
-#include "cpu/clusters.hpp"
+#include "cpu/members.hpp"
 #include "cpu/merge.hpp"
 
 namespace crowd {
@@ -36,11 +36,11 @@ void find_closest(const Job& job, std::uint32_t survivors) {
 
 void write_boxes(const Job& job, std::uint32_t count) {
   const Frame& frame = job.frame;
-  const Clusters clusters(frame, job.scratch, job.representatives);
+  const MemberLists members(frame, job.scratch, job.representatives);
   for (std::uint32_t r = 0; r < count; ++r) {
     const std::uint32_t survivor = job.scratch.survivors[r];
     WeightedMerge merge;
-    for (const std::uint32_t i : clusters.of(survivor)) {
+    for (const std::uint32_t i : members.of(survivor)) {
       const double ratio = i == survivor ? 1 : job.rule.pair_test.ratio(frame.boxes[survivor], frame.boxes[i]);
       merge.add_weighted(frame.whole[i], merge_weight(frame.scores[i]) * ratio);
     }

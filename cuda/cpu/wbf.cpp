@@ -10,7 +10,7 @@
 #include "core/methods.hpp"
 #include "cpu/arrange.hpp"
 #include "cpu/cluster_grid.hpp"
-#include "cpu/clusters.hpp"
+#include "cpu/members.hpp"
 
 namespace crowd {
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* engine_names[] = {"", "opencv", "onnxruntime"};
 
-net::Size size_of(const GstVideoInfo& info) {
+net::PixelSize size_of(const GstVideoInfo& info) {
   return {GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info)};
 }
 

@@ -14,19 +14,19 @@ namespace crowd {
 namespace {
 
 // A window of the zoomed image.
-struct Hit {
+struct FoundWindow {
   cv::Rect rect;
   double score;
 };
 
-void sort_hits(std::vector<Hit>& hits) {
-  const auto key = [](const Hit& hit) {
+void sort_hits(std::vector<FoundWindow>& hits) {
+  const auto key = [](const FoundWindow& hit) {
     return std::tuple(hit.rect.height, hit.rect.y, hit.rect.x, hit.rect.width, hit.score);
   };
-  std::sort(hits.begin(), hits.end(), [key](const Hit& a, const Hit& b) { return key(a) < key(b); });
+  std::sort(hits.begin(), hits.end(), [key](const FoundWindow& a, const FoundWindow& b) { return key(a) < key(b); });
 }
 
-Window to_window(const Hit& hit, double zoom) {
+Window to_window(const FoundWindow& hit, double zoom) {
   const auto scaled = [zoom](int value) { return static_cast<float>(value / zoom); };
   const cv::Rect& rect = hit.rect;
   return {scaled(rect.x), scaled(rect.y), scaled(rect.x + rect.width), scaled(rect.y + rect.height),
@@ -89,10 +89,10 @@ class PeopleFinder final : public WindowFinder {
         find_at(image, scales_[static_cast<std::size_t>(i)], search, found_[static_cast<std::size_t>(i)]);
     });
     hits_.clear();
-    for (const std::vector<Hit>& level : found_)
+    for (const std::vector<FoundWindow>& level : found_)
       hits_.insert(hits_.end(), level.begin(), level.end());
     sort_hits(hits_);
-    for (const Hit& hit : hits_) {
+    for (const FoundWindow& hit : hits_) {
       windows.push_back(to_window(hit, zoom));
       if (search.body)
         shrink_to_body(windows.back());
@@ -118,7 +118,7 @@ class PeopleFinder final : public WindowFinder {
 
   // detectMultiScale() itself hands over windows and scores under two locks, one after the other, so that its threads
   // may give a window the score of another (OpenCV 4.6).
-  void find_at(const cv::Mat& image, double scale, const Search& search, std::vector<Hit>& hits) const {
+  void find_at(const cv::Mat& image, double scale, const Search& search, std::vector<FoundWindow>& hits) const {
     cv::Mat level = image;
     if (const cv::Size size(cvRound(image.cols / scale), cvRound(image.rows / scale)); size != image.size())
       cv::resize(image, level = cv::Mat(), size, 0, 0, cv::INTER_LINEAR_EXACT);
@@ -135,8 +135,8 @@ class PeopleFinder final : public WindowFinder {
   cv::HOGDescriptor hog_;
   cv::Mat scratch_;
   std::vector<double> scales_;
-  std::vector<std::vector<Hit>> found_;
-  std::vector<Hit> hits_;
+  std::vector<std::vector<FoundWindow>> found_;
+  std::vector<FoundWindow> hits_;
 };
 
 class CascadeFinder final : public WindowFinder {
@@ -181,7 +181,7 @@ class CascadeFinder final : public WindowFinder {
       if (levels_[i] == stages_)
         hits_.push_back({rects_[i], scores_[i]});
     sort_hits(hits_);
-    for (const Hit& hit : hits_)
+    for (const FoundWindow& hit : hits_)
       windows.push_back(to_window(hit, zoom));
   }
 
@@ -203,7 +203,7 @@ class CascadeFinder final : public WindowFinder {
   std::vector<cv::Rect> rects_;
   std::vector<int> levels_;
   std::vector<double> scores_;
-  std::vector<Hit> hits_;
+  std::vector<FoundWindow> hits_;
 };
 
 }  // namespace

@@ -13,14 +13,14 @@ GstMemory* TruthWriter::make(const BoxesShape& shape) {
   return gst_allocator_alloc(nullptr, sizeof(GstCrowdTruthObject) * shape.capacity, nullptr);
 }
 
-bool TruthWriter::attach(GstBuffer* buffer, const std::vector<scene::Object>& objects, gint width, gint height) {
+bool TruthWriter::attach(GstBuffer* buffer, const std::vector<scene::TrueObject>& objects, gint width, gint height) {
   capacity_ = std::max(capacity_, room_for(objects.size()));
   const MemoryRef memory = pool_.acquire(capacity_);
   GstMapInfo map;
   if (!memory || !gst_memory_map(memory.get(), &map, GST_MAP_WRITE))
     return false;
   auto* records = reinterpret_cast<GstCrowdTruthObject*>(map.data);
-  std::ranges::transform(objects, records, [](const scene::Object& object) {
+  std::ranges::transform(objects, records, [](const scene::TrueObject& object) {
     const scene::Box& box = object.box;
     return GstCrowdTruthObject{object.id, object.object_class, box.x1, box.y1, box.x2, box.y2};
   });

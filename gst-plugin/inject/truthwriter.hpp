@@ -18,7 +18,7 @@ class TruthWriter {
  public:
   /// Attaches the objects, in pixels of a frame of width x height, in place of any that are there. False if there is no
   /// memory for them.
-  bool attach(GstBuffer* buffer, const std::vector<scene::Object>& objects, gint width, gint height);
+  bool attach(GstBuffer* buffer, const std::vector<scene::TrueObject>& objects, gint width, gint height);
 
  private:
   static GstMemory* make(const BoxesShape& shape);

@@ -147,7 +147,7 @@ DeviceReport CudaTensors::decode(const DeviceSearch::Work& work, std::span<GstMe
     if (error == cudaSuccess)
       error = cuda::make_wait(work.stream, stream_of(memory), done_);
   if (error == cudaSuccess)
-    error = decoder_->enqueue(outputs_, 1, static_cast<const tensors::Placement*>(placement_.get()), decoding, out,
+    error = decoder_->enqueue(outputs_, 1, static_cast<const tensors::InputPlacement*>(placement_.get()), decoding, out,
                               work.stream);
   for (GstMemory* memory : memories)
     if (error == cudaSuccess)

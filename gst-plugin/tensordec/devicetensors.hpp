@@ -23,7 +23,7 @@ struct TensorPlan {
   const tensors::Description* description = nullptr;
   std::vector<tensors::TensorInfo> infos{};  ///< of the tensors
   int input_width = 0, input_height = 0;
-  tensors::Placement placement{};  ///< of the input in the frame
+  tensors::InputPlacement placement{};  ///< of the input in the frame
 };
 
 /// For one thread.

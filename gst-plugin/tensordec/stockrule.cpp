@@ -18,8 +18,8 @@ namespace {
 using tensors::RawBox;
 using tensors::Tensor;
 
-/// Candidates, as they leave and as their overlap is taken.
-struct Candidates {
+/// What the tensors hold, as it leaves and as overlap is taken of it.
+struct Decoded {
   std::vector<RawBox> boxes;
   std::vector<CrowdNmsBox> compared;
   std::vector<float> scores;
@@ -43,7 +43,7 @@ bool is_empty(const CrowdNmsBox& box) {
 class Greedy final {
  public:
   /// What suppresses, and at which overlap. False if there is no memory.
-  bool select(const Candidates& candidates, CrowdNmsComparator comparator, const StockSettings& settings,
+  bool select(const Decoded& candidates, CrowdNmsComparator comparator, const StockSettings& settings,
               std::vector<RawBox>& kept, std::string& problem);
 
  private:
@@ -71,7 +71,7 @@ bool Greedy::make_room(std::uint32_t count, std::string& problem) {
   return true;
 }
 
-bool Greedy::select(const Candidates& candidates, CrowdNmsComparator comparator, const StockSettings& settings,
+bool Greedy::select(const Decoded& candidates, CrowdNmsComparator comparator, const StockSettings& settings,
                     std::vector<RawBox>& kept, std::string& problem) {
   kept.clear();
   const auto count = static_cast<std::uint32_t>(candidates.boxes.size());
@@ -135,7 +135,7 @@ class YoloRule final : public StockRule {
                  const StockSettings& settings);
   void add(const float* place, std::size_t places, float score, std::uint32_t best, const StockSettings& settings);
 
-  Candidates candidates_;
+  Decoded candidates_;
   Greedy greedy_;
 };
 
@@ -226,7 +226,7 @@ class FaceRule final : public StockRule {
               std::string& problem) override;
 
  private:
-  Candidates candidates_;
+  Decoded candidates_;
   Greedy greedy_;
 };
 

@@ -193,7 +193,7 @@ CROWD_HD inline Corners box_in_input(const Plan& plan, const OutputData& outputs
 
 /// In pixels of the frame.
 CROWD_HD inline Corners box_of(const Plan& plan, const OutputData& outputs, std::size_t input, std::uint32_t place,
-                               const Anchor* anchors, const Placement& at) {
+                               const Anchor* anchors, const InputPlacement& at) {
   const Corners box = box_in_input(plan, outputs, input, place, anchors);
   return {box.x1 * at.scale_x + at.x, box.y1 * at.scale_y + at.y, box.x2 * at.scale_x + at.x,
           box.y2 * at.scale_y + at.y};

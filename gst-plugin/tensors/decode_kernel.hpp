@@ -35,7 +35,7 @@ struct DecodeWork {
   Plan plan;
   OutputData outputs;
   const Anchor* anchors;
-  const Placement* placements;  ///< [batch]
+  const InputPlacement* placements;  ///< [batch]
   Selection selection;
   std::uint32_t places;  ///< of the batch
   std::uint32_t tiles;

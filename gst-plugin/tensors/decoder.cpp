@@ -47,8 +47,8 @@ class PlannedDecoder final : public Decoder {
     return planned_.plan.places;
   }
 
-  bool decode(std::span<const Tensor> outputs, std::span<const Placement> placements, const DecodeSettings& settings,
-              std::vector<RawBox>& boxes, std::string& problem) const override {
+  bool decode(std::span<const Tensor> outputs, std::span<const InputPlacement> placements,
+              const DecodeSettings& settings, std::vector<RawBox>& boxes, std::string& problem) const override {
     OutputData data{};
     if (!take_outputs(planned_, outputs, placements.size(), data)) {
       problem = "the network's outputs are not of the types and sizes that it announced";
@@ -62,8 +62,8 @@ class PlannedDecoder final : public Decoder {
   }
 
  private:
-  void decode_input(const OutputData& data, std::size_t input, const Placement& placement, const Selection& selection,
-                    std::vector<RawBox>& boxes) const {
+  void decode_input(const OutputData& data, std::size_t input, const InputPlacement& placement,
+                    const Selection& selection, std::vector<RawBox>& boxes) const {
     const std::uint32_t places = planned_.plan.places;
     if (!has_planes(planned_.plan) || places < block)
       return decode_places(data, input, 0, places, placement, selection, nullptr, boxes);
@@ -78,7 +78,7 @@ class PlannedDecoder final : public Decoder {
 
   // Places from `first` to `end`. `flags`, if there are any: those of which it is 0 are no candidates.
   void decode_places(const OutputData& data, std::size_t input, std::uint32_t first, std::uint32_t end,
-                     const Placement& placement, const Selection& selection, const std::uint32_t* flags,
+                     const InputPlacement& placement, const Selection& selection, const std::uint32_t* flags,
                      std::vector<RawBox>& boxes) const {
     for (std::uint32_t place = first; place < end; place++) {
       Scored scored;

@@ -52,7 +52,7 @@ class Decoder {
 
   /// Appends the candidates of outputs in host memory, in the order of make(), to `boxes`. placements[i] is of the i-th
   /// of the batch. False, with the reason, where shapes are not those that make() saw but for the batch.
-  virtual bool decode(std::span<const Tensor> outputs, std::span<const Placement> placements,
+  virtual bool decode(std::span<const Tensor> outputs, std::span<const InputPlacement> placements,
                       const DecodeSettings& settings, std::vector<RawBox>& boxes, std::string& problem) const = 0;
 };
 

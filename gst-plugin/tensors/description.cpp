@@ -200,12 +200,12 @@ class Reader {
       refuse_value(group, "dims", "of an input with sides of up to " + std::to_string(max_image_side) + " pixels");
     input.ranges = ranges_of(group);
     if (input.tensor.type == Type::uint8 &&
-        std::ranges::any_of(input.ranges, [](Range range) { return range.min != 0 || range.max != 255; }))
+        std::ranges::any_of(input.ranges, [](ValueRange range) { return range.min != 0 || range.max != 255; }))
       refuse_value(group, "ranges", "0,255 for type=uint8, which holds samples as they are");
   }
 
-  std::array<Range, 3> ranges_of(const std::string& group) const {
-    std::array<Range, 3> ranges;
+  std::array<ValueRange, 3> ranges_of(const std::string& group) const {
+    std::array<ValueRange, 3> ranges;
     if (!has(group, "ranges"))
       return ranges;
     const std::string text = value(group, "ranges");

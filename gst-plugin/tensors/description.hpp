@@ -23,7 +23,7 @@
 namespace crowd::tensors {
 
 /// What samples of 0 and of 255 become.
-struct Range {
+struct ValueRange {
   float min = 0, max = 255;
 };
 
@@ -36,7 +36,7 @@ struct Input {
   TensorInfo tensor;
   bool planar = true;  ///< [batch, 3, height, width]; else [batch, height, width, 3]
   bool rgb = true;     ///< order of the channels; else blue first
-  std::array<Range, 3> ranges;
+  std::array<ValueRange, 3> ranges;
   Fit fit = Fit::stretch;
   int multiple_of = 1;  ///< of sides that are not fixed, pixels
   int max_side = 1280;  ///< of sides that are not fixed: larger pictures are scaled down, pixels

@@ -63,7 +63,7 @@ class PlannedDeviceDecoder final : public DeviceDecoder {
     return bytes_;
   }
 
-  cudaError_t enqueue(std::span<const Tensor> outputs, unsigned batch, const Placement* placements,
+  cudaError_t enqueue(std::span<const Tensor> outputs, unsigned batch, const InputPlacement* placements,
                       const DeviceDecodeSettings& settings, const DecodedArrays& out, cudaStream_t stream) override {
     DecodeWork work{};
     if (batch == 0 || batch > max_batch_ || !take_outputs(planned_, outputs, batch, work.outputs))

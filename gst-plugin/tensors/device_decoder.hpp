@@ -58,7 +58,7 @@ class DeviceDecoder {
   /// placements[i] is of the i-th; they are in device memory, as the outputs are. Neither allocates nor waits nor
   /// copies, and can be captured in a CUDA graph, which then may be launched any number of times. cudaErrorInvalidValue
   /// where types or dims are not those of make() but for the batch, or the batch is empty or above `max_batch`.
-  virtual cudaError_t enqueue(std::span<const Tensor> outputs, unsigned batch, const Placement* placements,
+  virtual cudaError_t enqueue(std::span<const Tensor> outputs, unsigned batch, const InputPlacement* placements,
                               const DeviceDecodeSettings& settings, const DecodedArrays& out, cudaStream_t stream) = 0;
 };
 

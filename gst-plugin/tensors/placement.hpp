@@ -8,7 +8,7 @@ namespace crowd::tensors {
 
 /// frame = offset + scale * input, all in pixels. A box goes where this says, also beyond the input's and the frame's
 /// border.
-struct Placement {
+struct InputPlacement {
   float x = 0, y = 0;
   float scale_x = 1, scale_y = 1;
 };

@@ -56,7 +56,7 @@ void decode(benchmark::State& state, const Head& head) {
     return state.SkipWithError(problem.c_str());
   const auto values = answer_of(head, static_cast<unsigned>(state.range(0)));
   const Tensor tensor{Type::float32, head.dims, values.data()};
-  const Placement placement{};
+  const InputPlacement placement{};
   const DecodeSettings settings{static_cast<float>(state.range(1)) * 1e-4F, {}};
   std::vector<RawBox> boxes;
   for (auto _ : state) {

@@ -22,7 +22,7 @@ namespace crowd::test {
 struct Attached {
   std::uint32_t count = 0;
   unsigned capacity = 0, width = 0, height = 0;
-  crowd::scene::Candidates candidates;  // those within the capacity
+  crowd::scene::CandidateList candidates;  // those within the capacity
   std::vector<std::string> labels;
 };
 
@@ -49,8 +49,8 @@ inline Attached attached(GstBuffer* buffer) {
 }
 
 struct Expected {
-  crowd::scene::Candidates candidates;
-  std::vector<crowd::scene::Object> objects;
+  crowd::scene::CandidateList candidates;
+  std::vector<crowd::scene::TrueObject> objects;
 };
 
 inline Expected expected(const crowd::scene::SceneSettings& settings, std::uint64_t number, float width, float height,

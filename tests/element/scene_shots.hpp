@@ -16,8 +16,8 @@
 namespace crowd::scene {
 
 struct Shot {
-  Candidates candidates;
-  std::vector<Object> objects;
+  CandidateList candidates;
+  std::vector<TrueObject> objects;
 };
 
 inline Shot shoot(const SceneSettings& settings, std::uint64_t number, std::int64_t wanted = own_number,

@@ -136,8 +136,9 @@ TEST(crowdinject, attaches_the_truth_beside) {
     ASSERT_EQ(truth->size(), want.objects.size());
     for (std::size_t i = 0; i < truth->size(); i++) {
       const GstCrowdTruthObject& object = (*truth)[i];
-      EXPECT_EQ((crowd::scene::Object{object.id, object.object_class, {object.x1, object.y1, object.x2, object.y2}}),
-                want.objects[i]);
+      EXPECT_EQ(
+          (crowd::scene::TrueObject{object.id, object.object_class, {object.x1, object.y1, object.x2, object.y2}}),
+          want.objects[i]);
     }
     EXPECT_TRUE(rois(out.get()).empty());
     GstCustomMeta* meta = gst_buffer_get_custom_meta(out.get(), gst_crowd_truth_meta_name);

@@ -29,7 +29,7 @@ constexpr unsigned plenty = 5000;
 
 /// The textbook's candidates, clustered by the oracle, in rank order.
 std::vector<Expected> expected_of(const Network& network, const Answer& answer,
-                                  const crowd::tensors::Placement& placement, double threshold, double iou,
+                                  const crowd::tensors::InputPlacement& placement, double threshold, double iou,
                                   bool agnostic, unsigned max = plenty) {
   const std::vector<Expected> candidates = decode_by_the_book(network, answer, {placement}, threshold);
   Boxes boxes;

@@ -34,7 +34,7 @@ Input input_of(std::int64_t width, std::int64_t height, Fit fit = Fit::stretch) 
   return input;
 }
 
-TilePlan plan_of(Size picture, const TileGrid& grid, const Input& input) {
+TilePlan plan_of(PixelSize picture, const TileGrid& grid, const Input& input) {
   std::string problem;
   const auto plan = plan_tiles(picture, grid, input, problem);
   EXPECT_TRUE(plan) << problem;
@@ -113,10 +113,10 @@ TEST(tiles, that_keep_their_shape_leave_padding_right_or_below) {
 TEST(tiles, decide_the_size_of_an_input_that_takes_any) {
   Input input = input_of(-1, -1);
   input.multiple_of = 32;
-  EXPECT_EQ(plan_of({768, 576}, {1, 1, 0.2}, input).input, (Size{768, 576}));
-  EXPECT_EQ(plan_of({770, 570}, {1, 1, 0.2}, input).input, (Size{800, 576}));
-  EXPECT_EQ(plan_of({3840, 2160}, {1, 1, 0.2}, input).input, (Size{1280, 736}));
-  EXPECT_EQ(plan_of({3840, 2160}, {4, 4, 0.0}, input).input, (Size{960, 544}));
+  EXPECT_EQ(plan_of({768, 576}, {1, 1, 0.2}, input).input, (PixelSize{768, 576}));
+  EXPECT_EQ(plan_of({770, 570}, {1, 1, 0.2}, input).input, (PixelSize{800, 576}));
+  EXPECT_EQ(plan_of({3840, 2160}, {1, 1, 0.2}, input).input, (PixelSize{1280, 736}));
+  EXPECT_EQ(plan_of({3840, 2160}, {4, 4, 0.0}, input).input, (PixelSize{960, 544}));
 }
 
 TEST(tiles, too_small_to_hold_anything_are_refused_with_a_remedy) {
@@ -243,7 +243,7 @@ cv::Mat noise(int width, int height, unsigned seed) {
 TEST(filling, is_opencvs_linear_resize_where_little_is_scaled) {
   const cv::Mat rgba = noise(200, 150, 1);
   const Frame frame(GST_VIDEO_FORMAT_RGBA, rgba);
-  for (const Size& size : {Size{200, 150}, Size{160, 100}, Size{300, 310}, Size{101, 76}}) {
+  for (const PixelSize& size : {PixelSize{200, 150}, PixelSize{160, 100}, PixelSize{300, 310}, PixelSize{101, 76}}) {
     const Input input = input_of(size.width, size.height);
     const TilePlan plan = plan_of({200, 150}, {1, 1, 0.2}, input);
     const std::vector<float> batch = filled(frame.picture(), plan, input);
@@ -277,7 +277,7 @@ TEST(filling, puts_channels_where_the_description_says_and_scales_them) {
   cv::Mat rgba(8, 8, CV_8UC4, cv::Scalar(0, 51, 255, 255));
   const Frame frame(GST_VIDEO_FORMAT_RGBA, rgba);
   Input input = input_of(4, 4);
-  input.ranges = {crowd::tensors::Range{-1, 1}, {0, 1}, {10, 20}};
+  input.ranges = {crowd::tensors::ValueRange{-1, 1}, {0, 1}, {10, 20}};
   TilePlan small;
   small.input = {4, 4};
   small.crops.resize(1);

@@ -60,7 +60,7 @@ TEST_P(AnyScene, boxes_lie_within_the_frame) {
       settings.jitter = number % 2 ? max_jitter : 0.06f;
       const Shot shot = shoot(settings, number, 5000, frame);
       std::vector<Box> boxes = shot.candidates.boxes;
-      for (const Object& object : shot.objects)
+      for (const TrueObject& object : shot.objects)
         boxes.push_back(object.box);
       for (const Box& box : boxes)
         ASSERT_TRUE(0 <= box.x1 && box.x1 < box.x2 && box.x2 <= frame.width && 0 <= box.y1 && box.y1 < box.y2 &&

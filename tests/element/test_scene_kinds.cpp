@@ -90,7 +90,7 @@ TEST(scene, mosaic_is_four_different_crowds_in_quarters) {
   std::set<std::uint32_t> ids;
   for (const Box& box : shot.candidates.boxes)
     ASSERT_TRUE((box.x2 <= 1920 || box.x1 >= 1920) && (box.y2 <= 1080 || box.y1 >= 1080));
-  for (const Object& object : shot.objects) {
+  for (const TrueObject& object : shot.objects) {
     sizes[(object.box.x1 >= 1920) + 2 * (object.box.y1 >= 1080)].insert(object.box.x2 - object.box.x1);
     ids.insert(object.id);
   }
@@ -116,7 +116,7 @@ TEST(scene, people_move_smoothly_and_all_of_them_move) {
   for (std::uint64_t number = 1'000'000'000'000; number < 1'000'000'000'300; number++) {
     scene.frame(number, scene.size(), own_number, shot.candidates, shot.objects);
     std::map<std::uint32_t, Box> now;
-    for (const Object& object : shot.objects) {
+    for (const TrueObject& object : shot.objects) {
       now[object.id] = object.box;
       if (const auto last = before.find(object.id); last != before.end()) {
         ASSERT_LE(std::abs(object.box.x1 - last->second.x1), 7.0f) << object.id;
@@ -134,14 +134,14 @@ TEST(scene, people_move_smoothly_and_all_of_them_move) {
 TEST(scene, windows_belong_to_faces) {
   for (const SceneKind kind : {SceneKind::oscars, SceneKind::crowd_run, SceneKind::mosaic}) {
     const Shot shot = shoot({.kind = kind}, 30);
-    for (const Object& object : shot.objects)
+    for (const TrueObject& object : shot.objects)
       EXPECT_TRUE(
           std::ranges::any_of(shot.candidates.boxes, [&](const Box& box) { return iou(box, object.box) > 0.5f; }))
           << name_of(kind) << " face " << object.id;
     std::size_t close = 0;
     for (const Box& box : shot.candidates.boxes) {
       float best = 0;
-      for (const Object& object : shot.objects)
+      for (const TrueObject& object : shot.objects)
         best = std::max(best, iou(box, object.box));
       EXPECT_GT(best, 0.3f) << name_of(kind);
       close += best > 0.7f;
@@ -176,7 +176,7 @@ TEST(scene, nms_leaves_one_box_a_face_of_the_picture) {
   ASSERT_EQ(report.survivors, 147u);
   std::set<std::uint32_t> found;
   for (std::uint32_t i = 0; i < report.survivors; i++)
-    for (const Object& object : shot.objects)
+    for (const TrueObject& object : shot.objects)
       if (iou(shot.candidates.boxes[indices[i]], object.box) > 0.5f)
         found.insert(object.id);
   EXPECT_EQ(found.size(), 147u);
@@ -185,7 +185,7 @@ TEST(scene, nms_leaves_one_box_a_face_of_the_picture) {
 TEST(scene, without_jitter_windows_are_their_faces) {
   const Shot shot = shoot({.kind = SceneKind::oscars, .jitter = 0}, 0);
   std::set<float> faces, windows;
-  for (const Object& object : shot.objects)
+  for (const TrueObject& object : shot.objects)
     faces.insert(object.box.x1);
   for (const Box& box : shot.candidates.boxes)
     windows.insert(box.x1);
@@ -212,7 +212,7 @@ TEST(scene, better_placed_windows_score_higher) {
   int n_near = 0, n_far = 0;
   for (std::size_t i = 0; i < shot.candidates.size(); i++) {
     float nearest = 1;
-    for (const Object& object : shot.objects)
+    for (const TrueObject& object : shot.objects)
       nearest = std::min(nearest, distance(shot.candidates.boxes[i], object.box));
     (nearest < 0.08f ? near : far) += shot.candidates.scores[i];
     (nearest < 0.08f ? n_near : n_far)++;

@@ -225,7 +225,7 @@ struct Launch {
   DecodeState state{};
   std::vector<std::uint32_t> words;
   std::vector<Hit> hits;
-  std::vector<Placement> placements = make_placements(1);
+  std::vector<InputPlacement> placements = make_placements(1);
   DecodeWork work{};
 };
 

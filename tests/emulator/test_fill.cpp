@@ -30,7 +30,7 @@ struct Noise {
     picture.width = width;
     picture.height = height;
     for (int i = 0; i < 3; i++) {
-      net::Component& component = picture.components[i];
+      net::Samples& component = picture.components[i];
       const bool chroma = !packed && i > 0;
       component.stride = packed ? width * 4 : width;
       component.step = packed ? 4 : chroma ? 2 : 1;

@@ -30,7 +30,7 @@ void check(const Description& description) {
   require(description.input.width() >= 0 && description.input.width() <= 16384, "an input has a size or takes any");
   require(description.input.multiple_of >= 1 && description.input.max_side >= description.input.multiple_of,
           "sides have limits");
-  for (const Range& range : description.input.ranges)
+  for (const ValueRange& range : description.input.ranges)
     require(range.min - range.min == 0 && range.max - range.max == 0 && range.min != range.max, "ranges are finite");
 }
 
@@ -62,7 +62,7 @@ void decode(const Decoder& decoder, const std::vector<TensorInfo>& outputs, std:
   }
   std::vector<RawBox> boxes;
   std::string problem;
-  const Placement placements[batch] = {};
+  const InputPlacement placements[batch] = {};
   DecodeSettings settings;
   settings.score_threshold = -std::numeric_limits<float>::infinity();
   require(decoder.decode(tensors, placements, settings, boxes, problem), "what was announced is decoded");

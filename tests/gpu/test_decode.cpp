@@ -69,7 +69,7 @@ class DeviceFrame {
   float threshold_;
   Array<std::uint32_t> bits_;
   std::uint32_t words_;
-  Array<Placement> placements_;
+  Array<InputPlacement> placements_;
   Array<std::uint32_t> count_;
   Array<float> boxes_, scores_;
   Array<std::int32_t> classes_;

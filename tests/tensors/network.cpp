@@ -184,8 +184,8 @@ float value_of_half(std::uint16_t half) {
   return sign * static_cast<float>(magnitude);
 }
 
-std::vector<Placement> make_placements(unsigned batch) {
-  std::vector<Placement> placements;
+std::vector<InputPlacement> make_placements(unsigned batch) {
+  std::vector<InputPlacement> placements;
   for (unsigned i = 0; i < batch; i++)
     placements.push_back({17.5F * static_cast<float>(i), -3.F * static_cast<float>(i), 1 + .3F * static_cast<float>(i),
                           2 - .1F * static_cast<float>(i)});

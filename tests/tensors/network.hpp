@@ -49,6 +49,6 @@ std::uint16_t half_of(float value);
 /// By the definition of the format.
 float value_of_half(std::uint16_t half);
 
-std::vector<tensors::Placement> make_placements(unsigned batch);
+std::vector<tensors::InputPlacement> make_placements(unsigned batch);
 
 }  // namespace crowd::test

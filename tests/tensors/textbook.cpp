@@ -108,7 +108,7 @@ Place place_of(const Network& network, const Answer& a, std::size_t b, std::size
 }  // namespace
 
 std::vector<Expected> decode_by_the_book(const Network& network, const Answer& answer,
-                                         const std::vector<tensors::Placement>& placements, double threshold) {
+                                         const std::vector<tensors::InputPlacement>& placements, double threshold) {
   static const std::map<std::string, std::size_t> places = {
       {"person-net", 1917}, {"ssd-boxes", 333}, {"face-net", 16 * 24}, {"yolo-v8", 315},
       {"yolo-v5", 945},     {"yolo-v26", 300},  {"blazeface", 896},    {"ultra-light-face", 442}};

@@ -16,6 +16,6 @@ struct Expected {
 };
 
 std::vector<Expected> decode_by_the_book(const Network& network, const Answer& answer,
-                                         const std::vector<tensors::Placement>& placements, double threshold);
+                                         const std::vector<tensors::InputPlacement>& placements, double threshold);
 
 }  // namespace crowd::test

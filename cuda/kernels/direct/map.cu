@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(threads_max, 1) map(DirectArguments a) {
     }
     rows = min(a.tile, extent.n - first);
   }
-  const Job job{extent.input, extent.n, first, rows};
-  map_tile(a, tile, job, to, [] {});
+  const BlockRows block{extent.input, extent.n, first, rows};
+  map_tile(a, tile, block, to, [] {});
 }
 
 template <bool bounded, unsigned words, unsigned items>

@@ -58,10 +58,10 @@ __device__ void count_better(Tile& tile, const Columns<items, Tile::bounded>& co
 
 /// Records that column `i` suppresses the row at `place`.
 template <typename Tile>
-__device__ void add_suppressor(const DirectArguments& a, Tile& tile, const Job& job, std::uint32_t place,
+__device__ void add_suppressor(const DirectArguments& a, Tile& tile, const BlockRows& block, std::uint32_t place,
                                std::uint32_t i) {
   const std::uint32_t number = atomicAdd(&tile.suppressors[place], 1u);
-  const std::uint32_t key = number_key(a.frames.scores[job.input + i]);
+  const std::uint32_t key = number_key(a.frames.scores[block.input + i]);
   atomicMax(&tile.best[place], key / capacity_max * capacity_max + (capacity_max - 1 - i));
   if (number < suppressors_max)
     tile.list[place][number] = static_cast<std::uint16_t>(i * list_unit);
@@ -75,33 +75,35 @@ __device__ void add_suppressor(const DirectArguments& a, Tile& tile, const Job& 
 /// Whether column `i` outranks row `r`, at `place`. Queued pairs are in order but for the tile's own columns, where
 /// equal scores count as better: those are decided by index here, the row itself included.
 template <typename Tile>
-__device__ bool is_better(const Tile& tile, const Job& job, std::uint32_t place, std::uint32_t r, std::uint32_t i) {
-  const std::uint32_t other = i - job.first;
-  return other >= job.rows || other < r || tile.key[other] > tile.sorted[place];
+__device__ bool is_better(const Tile& tile, const BlockRows& block, std::uint32_t place, std::uint32_t r,
+                          std::uint32_t i) {
+  const std::uint32_t other = i - block.first;
+  return other >= block.rows || other < r || tile.key[other] > tile.sorted[place];
 }
 
 /// Tests whether column `i` suppresses the row at `place`, and records it.
 template <typename Tile>
-__device__ void test_pair(const DirectArguments& a, Tile& tile, const Job& job, std::uint32_t place, std::uint32_t i) {
+__device__ void test_pair(const DirectArguments& a, Tile& tile, const BlockRows& block, std::uint32_t place,
+                          std::uint32_t i) {
   const std::uint32_t r = tile.row_at[place];
-  const float4 column = a.frames.boxes[job.input + i];
+  const float4 column = a.frames.boxes[block.input + i];
   const float4 row = tile.box[r];
   PairRule rule = a.rule;
   if (Tile::bounded) {
     rule.overlap.metric = bounding(Ratios{}, rule.overlap.metric);
     rule.disjoint_too = false;
   }
-  if (crowd::suppresses(column, row, rule) && is_better(tile, job, place, r, i) &&
-      (!rule.by_class || a.frames.classes[job.input + i] == tile.label[r]) &&
-      (!has_rules || a.rules.count(job.input, i, job.first + r, as_box(column), as_box(row))))
-    add_suppressor(a, tile, job, place, i);
+  if (crowd::suppresses(column, row, rule) && is_better(tile, block, place, r, i) &&
+      (!rule.by_class || a.frames.classes[block.input + i] == tile.label[r]) &&
+      (!has_rules || a.rules.count(block.input, i, block.first + r, as_box(column), as_box(row))))
+    add_suppressor(a, tile, block, place, i);
 }
 
 template <typename Tile>
-__device__ void test_pairs(const DirectArguments& a, Tile& tile, const Job& job, std::uint32_t count) {
+__device__ void test_pairs(const DirectArguments& a, Tile& tile, const BlockRows& block, std::uint32_t count) {
   for (std::uint32_t q = threadIdx.x; q < count; q += blockDim.x) {
     const Pair pair = tile.queue[q];
-    test_pair(a, tile, job, pair.place(), pair.column());
+    test_pair(a, tile, block, pair.place(), pair.column());
   }
 }
 
@@ -192,7 +194,7 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
 
 /// Finds and tests all pairs of the tile, a queue at a time.
 template <typename Tile, unsigned items>
-__device__ void find_suppressors(const DirectArguments& a, Tile& tile, const Job& job,
+__device__ void find_suppressors(const DirectArguments& a, Tile& tile, const BlockRows& block,
                                  const Columns<items, Tile::bounded>& columns,
                                  std::uint32_t (&near)[items][Tile::words]) {
 #pragma unroll
@@ -202,7 +204,7 @@ __device__ void find_suppressors(const DirectArguments& a, Tile& tile, const Job
     queue_pairs<Tile, items>(tile, near);
     __syncthreads();
     const std::uint32_t queued = tile.queued;
-    test_pairs(a, tile, job, min(queued, Tile::queue_room));
+    test_pairs(a, tile, block, min(queued, Tile::queue_room));
     if (!unlikely(queued > Tile::queue_room))
       return;
     __syncthreads();
@@ -216,31 +218,31 @@ __device__ void find_suppressors(const DirectArguments& a, Tile& tile, const Job
 /// Maps a tile of one row or more: writes rows by rank, and lists from the tile's first vector on. The tile is clear.
 /// Calls `wait` before the first write to `to`.
 template <typename Plan, typename Function>
-__device__ void map_tile(const DirectArguments& a, Tile<Plan>& tile, const Job& job, const Found& to,
+__device__ void map_tile(const DirectArguments& a, Tile<Plan>& tile, const BlockRows& block, const Found& to,
                          const Function& wait) {
   constexpr unsigned items = Plan::items;
   constexpr unsigned tasks = row_tasks<Tile<Plan>>;
   const unsigned warp = threadIdx.x / 32;
   // A few warps prepare the rows while the columns' loads are in flight.
   for (unsigned task = warp; task < tasks; task += blockDim.x / 32)
-    store_rows(a, tile, job, task);
+    store_rows(a, tile, block, task);
   Raw raw[items];
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    if (const std::uint32_t i = k * blockDim.x + threadIdx.x; i < job.n)
-      raw[k] = load(a, job.input + i);
+    if (const std::uint32_t i = k * blockDim.x + threadIdx.x; i < block.n)
+      raw[k] = load(a, block.input + i);
   __syncthreads();
-  sort_rows(tile, job);
-  const Columns<items, Plan::bounded> columns = judge_columns<Tile<Plan>, items>(a, tile, job, raw);
+  sort_rows(tile, block);
+  const Columns<items, Plan::bounded> columns = judge_columns<Tile<Plan>, items>(a, tile, block, raw);
   __syncthreads();
   std::uint32_t near[items][Tile<Plan>::words];
   count_better(tile, columns, near);
-  find_suppressors(a, tile, job, columns, near);
-  const Results<Tile<Plan>> results(tile, job);
+  find_suppressors(a, tile, block, columns, near);
+  const Results<Tile<Plan>> results(tile, block);
   __syncthreads();
   wait();
-  results.write(a, tile, job, to);
-  write_rejected(a, tile, job, to);
+  results.write(a, tile, block, to);
+  write_rejected(a, tile, block, to);
 }
 
 }  // namespace crowd::CROWD_DIRECT

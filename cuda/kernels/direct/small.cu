@@ -56,12 +56,12 @@ __global__ void __launch_bounds__(threads_max, 1) small(const __grid_constant__ 
   if (extent.on_device)
     extent.load(a.frames, frame);
   const std::uint32_t n = extent.n;
-  const Job job{extent.input, n, first, first < n ? min(a.tile, n - first) : 0};
+  const BlockRows block{extent.input, n, first, first < n ? min(a.tile, n - first) : 0};
   const Found found{cluster.map_shared_rank(shared.rows, 0),
                     cluster.map_shared_rank(shared.lists, 0) + list_vectors(first),
                     cluster.map_shared_rank(&shared.rejected, 0)};
-  if (job.rows) {
-    map_tile(a, shared.tile, job, found, [&] { cluster.barrier_wait(); });
+  if (block.rows) {
+    map_tile(a, shared.tile, block, found, [&] { cluster.barrier_wait(); });
   } else {
     cluster.barrier_wait();
     if (part == 0)
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(threads_max, 1) small(const __grid_constant__ 
   cluster.sync();
   if (part == 0)
     reduce_frame<greedy, 1, true>(
-        {a, shared.reduce, own, frame, n, job.input, {shared.rows, shared.lists, &shared.rejected}},
+        {a, shared.reduce, own, frame, n, block.input, {shared.rows, shared.lists, &shared.rejected}},
         shared.rows + Mine<1>::rank(0));
 #endif
 }

@@ -87,7 +87,7 @@ struct Tile {
 };
 
 /// A block's work: rows `first` to `first + rows - 1` of a frame's n candidates, which begin at `input`.
-struct Job {
+struct BlockRows {
   std::size_t input;
   std::uint32_t n, first, rows;
 };
@@ -144,24 +144,24 @@ __device__ inline bool is_valid(const DirectArguments& a, std::size_t at, const 
 
 /// Counts a thread's columns that are not valid.
 template <typename Tile>
-__device__ void count_rejected(const DirectArguments& a, Tile& tile, const Job& job) {
+__device__ void count_rejected(const DirectArguments& a, Tile& tile, const BlockRows& block) {
 #pragma unroll 1
-  for (std::uint32_t i = threadIdx.x; i < job.n; i += blockDim.x) {
-    const Raw raw = load(a, job.input + i);
-    const Validity state = validity(a, job.input + i, raw);
+  for (std::uint32_t i = threadIdx.x; i < block.n; i += blockDim.x) {
+    const Raw raw = load(a, block.input + i);
+    const Validity state = validity(a, block.input + i, raw);
     if (state != Validity::valid)
       atomicAdd(state == Validity::invalid ? &tile.rejected.invalid : &tile.rejected.below_threshold, 1u);
   }
 }
 
 /// A bit for each of the thread's columns that is valid, by the full test.
-__device__ inline unsigned valid_columns(const DirectArguments& a, const Job& job) {
+__device__ inline unsigned valid_columns(const DirectArguments& a, const BlockRows& block) {
   unsigned counted = 0;
   unsigned bit = 1;
 #pragma unroll 1
-  for (std::uint32_t i = threadIdx.x; i < job.n; i += blockDim.x, bit *= 2) {
-    const Raw raw = load(a, job.input + i);
-    if (validity(a, job.input + i, raw) == Validity::valid)
+  for (std::uint32_t i = threadIdx.x; i < block.n; i += blockDim.x, bit *= 2) {
+    const Raw raw = load(a, block.input + i);
+    if (validity(a, block.input + i, raw) == Validity::valid)
       counted |= bit;
   }
   return counted;
@@ -169,7 +169,7 @@ __device__ inline unsigned valid_columns(const DirectArguments& a, const Job& jo
 
 /// Prepares the loaded columns.
 template <typename Tile, unsigned items>
-__device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a, Tile& tile, const Job& job,
+__device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a, Tile& tile, const BlockRows& block,
                                                        const Raw (&raw)[items]) {
   Columns<items, Tile::bounded> columns;
   const PerUnit bins_per_unit = tile.bins_per_unit;
@@ -177,11 +177,11 @@ __device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a,
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
     columns.bins[k] = AxisBins<Tile::bounded>::of(raw[k].box, bins_per_unit);
-    columns.key[k] = number_key(raw[k].score) + (k * blockDim.x + threadIdx.x < job.first + job.rows);
+    columns.key[k] = number_key(raw[k].score) + (k * blockDim.x + threadIdx.x < block.first + block.rows);
     max_extent_code = max(max_extent_code, extent_code(raw[k].box));
   }
   if (unlikely(max_extent_code >= unusual_extent) || !a.rules.admits_all) {
-    const unsigned counted = valid_columns(a, job);
+    const unsigned counted = valid_columns(a, block);
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
       columns.key[k] = counted >> k & 1 ? columns.key[k] : 0;
@@ -191,13 +191,13 @@ __device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a,
       columns.key[k] = raw[k].score >= a.score_threshold ? columns.key[k] : 0;
   }
   // The first block of a frame counts candidates that are not valid.
-  if (unlikely(job.first == 0)) {
+  if (unlikely(block.first == 0)) {
     bool all = true;
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
-      all &= (columns.key[k] != 0) | (k * blockDim.x + threadIdx.x >= job.n);
+      all &= (columns.key[k] != 0) | (k * blockDim.x + threadIdx.x >= block.n);
     if (!all)
-      count_rejected(a, tile, job);
+      count_rejected(a, tile, block);
   }
   return columns;
 }

@@ -49,8 +49,8 @@ __device__ Begins<Tile> share_room() {
 
 /// Else lists follow one another, and those beyond the room are left out. For a whole warp.
 template <typename Tile>
-__device__ Begins<Tile> place_lists(const Tile& tile, const Job& job) {
-  const auto room = static_cast<std::uint32_t>(list_vectors(job.first + job.rows) - list_vectors(job.first));
+__device__ Begins<Tile> place_lists(const Tile& tile, const BlockRows& block) {
+  const auto room = static_cast<std::uint32_t>(list_vectors(block.first + block.rows) - list_vectors(block.first));
   Begins<Tile> begins;
   std::uint32_t before = 0;
 #pragma unroll
@@ -93,25 +93,25 @@ template <typename Tile>
 class Results {
  public:
   /// Before the last pairs are tested: what depends on ranks alone.
-  __device__ Results(const Tile& tile, const Job& job) {
+  __device__ Results(const Tile& tile, const BlockRows& block) {
     if (has_row()) {
       const std::uint32_t rank = rank_row(tile, word());
       rank_ = materialize(is_valid_row(tile, place()) ? rank : none);
-      index_ = materialize(job.first + tile.row_at[place()]);
+      index_ = materialize(block.first + tile.row_at[place()]);
     }
-    first_list_ = materialize(static_cast<std::uint32_t>(list_vectors(job.first)));
+    first_list_ = materialize(static_cast<std::uint32_t>(list_vectors(block.first)));
   }
 
   /// After a barrier that follows the last test.
-  __device__ void write(const DirectArguments& a, const Tile& tile, const Job& job, const Found& to) const {
+  __device__ void write(const DirectArguments& a, const Tile& tile, const BlockRows& block, const Found& to) const {
     // Relaxed: the compiler must not move these loads behind the next branch.
     const std::uint32_t suppressors = load_relaxed(&tile.suppressors[listed_place(threadIdx.x)]);
     const std::uint32_t crowded = load_relaxed(&tile.crowded);
     Begins<Tile> begins = share_room<Tile>();
     if (unlikely(crowded))
-      begins = place_lists(tile, job);
+      begins = place_lists(tile, block);
     if (!a.existence_only)
-      write_lists(tile, job, crowded, begins, suppressors, to.lists);
+      write_lists(tile, block, crowded, begins, suppressors, to.lists);
     if (has_row() && rank_ != none)
       write_row(tile, a.existence_only ? not_listed : begins.own(word()), to.rows);
   }
@@ -146,11 +146,11 @@ class Results {
   }
 
   /// Writes lists, a vector a thread. `suppressors`: how many the thread's first row has.
-  __device__ static void write_lists(const Tile& tile, const Job& job, bool crowded, const Begins<Tile>& begins,
+  __device__ static void write_lists(const Tile& tile, const BlockRows& block, bool crowded, const Begins<Tile>& begins,
                                      std::uint32_t suppressors, uint4* to) {
     const std::uint32_t number = threadIdx.x % row_vectors;
     // Whole warps loop together: Begins::of() is collective.
-    for (std::uint32_t thread = threadIdx.x; thread / 32 * 32 < job.rows * row_vectors;) {
+    for (std::uint32_t thread = threadIdx.x; thread / 32 * 32 < block.rows * row_vectors;) {
       const std::uint32_t place = listed_place(thread);
       const std::uint32_t begin = unlikely(crowded) ? begins.of(place) : share_of(place);
       if (begin != not_listed && suppressors > 1 && number * list_step < suppressors)
@@ -181,12 +181,12 @@ static __noinline__ __device__ void write_none(Found to, std::uint32_t capacity)
 
 /// The first block of a frame writes how many candidates are not valid.
 template <typename Tile>
-__device__ void write_rejected(const DirectArguments& a, const Tile& tile, const Job& job, const Found& to) {
-  if (job.first)
+__device__ void write_rejected(const DirectArguments& a, const Tile& tile, const BlockRows& block, const Found& to) {
+  if (block.first)
     return;
   if (threadIdx.x == 0)
     *to.rejected = tile.rejected;
-  write_absent(to.rows, job.n - tile.rejected.invalid - tile.rejected.below_threshold, a.frames.capacity);
+  write_absent(to.rows, block.n - tile.rejected.invalid - tile.rejected.below_threshold, a.frames.capacity);
 }
 
 }  // namespace crowd::CROWD_DIRECT

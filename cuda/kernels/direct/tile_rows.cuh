@@ -11,11 +11,11 @@ namespace crowd::CROWD_DIRECT {
 
 /// Where along an axis a column can be that overlaps a row from `from` to `to`: its centre if that is bounded, else any
 /// part of its box.
-struct Range {
+struct AxisRange {
   float from, to;
 
   template <bool bounded>
-  __device__ static Range of(float from, float to, bool tiny, const PairRule& rule) {
+  __device__ static AxisRange of(float from, float to, bool tiny, const PairRule& rule) {
     if (!bounded && rule.disjoint_too)
       return {-INFINITY, INFINITY};
     if (!bounded)
@@ -28,7 +28,7 @@ struct Range {
 
 /// The bins of a range: the first in the upper half of the word, their number in the lower.
 template <bool bounded>
-__device__ inline std::uint32_t bin_range_of(const Range& range, float per) {
+__device__ inline std::uint32_t bin_range_of(const AxisRange& range, float per) {
   if (bounded) {
     const float from = bin_at(2 * range.from, per);
     const float to = bin_at(2 * range.to, per);
@@ -42,8 +42,8 @@ __device__ inline std::uint32_t bin_range_of(const Range& range, float per) {
 }
 
 /// Where row 32 * word + lane is in the arrays, or the tile's last one beyond the end.
-__device__ inline std::size_t place_of_row(const Job& job, unsigned word) {
-  return job.input + job.first + min(32 * word + threadIdx.x % 32, job.rows - 1);
+__device__ inline std::size_t place_of_row(const BlockRows& block, unsigned word) {
+  return block.input + block.first + min(32 * word + threadIdx.x % 32, block.rows - 1);
 }
 
 /// Bins per unit along an axis: half as wide as the mean reach of the warp's rows; half that number if `bounded`, as
@@ -67,28 +67,28 @@ constexpr unsigned row_tasks = 2 * Tile::words;
 /// A warp loads a word of rows, a row a lane, and stores one half of what the tile needs of them: the bin range along
 /// one axis, with either key and box or the label. The width of bins follows from the rows of word 0.
 template <typename Tile>
-__device__ void store_rows(const DirectArguments& a, Tile& tile, const Job& job, unsigned task) {
+__device__ void store_rows(const DirectArguments& a, Tile& tile, const BlockRows& block, unsigned task) {
   const unsigned word = Tile::words == 1 ? 0 : task / 2;
   const unsigned axis = task % 2;
   const std::uint32_t r = 32 * word + threadIdx.x % 32;
   const float offset = a.rule.overlap.offset;
   const auto is_valid_row = [&](unsigned of_word, const Raw& raw) {
-    return is_valid(a, place_of_row(job, of_word), raw);
+    return is_valid(a, place_of_row(block, of_word), raw);
   };
   const auto from = [&](const float4& b) { return axis ? b.y : b.x; };
   const auto to = [&](const float4& b) { return axis ? b.w : b.z; };
-  const Raw first = load(a, place_of_row(job, 0));
+  const Raw first = load(a, place_of_row(block, 0));
   const bool first_valid = is_valid_row(0, first);
-  const Raw row = word ? load(a, place_of_row(job, word)) : first;
-  const bool row_valid = r < job.rows && (word ? is_valid_row(word, row) : first_valid);
+  const Raw row = word ? load(a, place_of_row(block, word)) : first;
+  const bool row_valid = r < block.rows && (word ? is_valid_row(word, row) : first_valid);
   const float4& b = row.box;
   const float bins_per_unit =
       measure_bins<Tile::bounded>(to(first.box) - from(first.box) + offset, first_valid, a.rule);
   const bool tiny = area(as_box(b), offset) < tiny_area;
   tile.bin_range[axis][r] =
-      bin_range_of<Tile::bounded>(Range::of<Tile::bounded>(from(b), to(b), tiny, a.rule), bins_per_unit);
+      bin_range_of<Tile::bounded>(AxisRange::of<Tile::bounded>(from(b), to(b), tiny, a.rule), bins_per_unit);
   if (axis) {
-    tile.label[r] = a.rule.by_class && r < job.rows ? a.frames.classes[job.input + job.first + r] : 0;
+    tile.label[r] = a.rule.by_class && r < block.rows ? a.frames.classes[block.input + block.first + r] : 0;
     tile.bins_per_unit.y = bins_per_unit;
   } else {
     tile.box[r] = b;
@@ -119,7 +119,7 @@ __device__ void mark(Tile& tile, std::uint32_t bin_range, std::uint32_t place) {
 
 /// Sorts the stored rows by key, and marks them. Rows that are not valid come last and mark nothing.
 template <typename Tile>
-__device__ void sort_rows(Tile& tile, const Job& job) {
+__device__ void sort_rows(Tile& tile, const BlockRows& block) {
   constexpr unsigned threads = row_threads<Tile>;
   constexpr unsigned keys = Tile::rows_max / threads;
   const unsigned own = threadIdx.x % threads;
@@ -128,7 +128,7 @@ __device__ void sort_rows(Tile& tile, const Job& job) {
   for (unsigned k = 0; k < keys; ++k)
     key[k] = tile.key[threads * k + own];
   // Whole warps loop together: the ballots below are collective.
-  for (std::uint32_t base = threadIdx.x / 32 * (32 / threads); base < job.rows; base += blockDim.x / threads) {
+  for (std::uint32_t base = threadIdx.x / 32 * (32 / threads); base < block.rows; base += blockDim.x / threads) {
     const std::uint32_t r = base + threadIdx.x % 32 / threads;
     const std::uint32_t mine = tile.key[r];
     const std::uint32_t bin_range = tile.bin_range[threadIdx.x / (threads / 2) % 2][r];
@@ -148,12 +148,12 @@ __device__ void sort_rows(Tile& tile, const Job& job) {
       ties = both >> 16;
     }
     const std::uint32_t place = upto - ties;
-    if (own == 0 && r < job.rows) {
+    if (own == 0 && r < block.rows) {
       tile.sorted[place] = mine;
       tile.row_at[place] = r;
       tile.ties[place] = ties;
     }
-    if (r < job.rows && mine != ~0u)
+    if (r < block.rows && mine != ~0u)
       mark(tile, bin_range, place);
   }
 }

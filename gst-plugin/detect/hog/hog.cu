@@ -75,7 +75,7 @@ std::vector<float4> reordered(const std::vector<float>& detector) {
   return ordered;
 }
 
-Works take_works(MemoryLayout& layout, const Plan& plan, const std::vector<float4>& coefficients,
+Works take_works(MemoryLayout& layout, const SearchPlan& plan, const std::vector<float4>& coefficients,
                  std::vector<Upload>& uploads) {
   Works works;
   works.zoom.zoom = plan.zoom;
@@ -220,7 +220,7 @@ DeviceReport DeviceFinder::prepare(int width, int height, const Search& search) 
   if (detector_.size() != detector_size + 1)
     return refused("the people detector takes " + std::to_string(detector_size + 1) + " coefficients");
   try {
-    Plan plan;
+    SearchPlan plan;
     const std::string failure = make_plan(width, height, search, plan);
     if (failure.empty())
       return prepare(task, plan);
@@ -231,7 +231,7 @@ DeviceReport DeviceFinder::prepare(int width, int height, const Search& search) 
   }
 }
 
-DeviceReport DeviceFinder::prepare(const Task& task, const Plan& plan) {
+DeviceReport DeviceFinder::prepare(const Task& task, const SearchPlan& plan) {
   const std::vector<float4> coefficients = reordered(detector_);
   std::vector<Upload> uploads;
   MemoryLayout sizes(nullptr, alignment);

@@ -25,7 +25,7 @@ struct CUstream_st;
 
 namespace crowd::hog {
 
-struct Plan;
+struct SearchPlan;
 
 /// A frame in device memory: a plane of 8-bit luma, or packed pixels with a byte for each of red, green and blue.
 struct DeviceImage {
@@ -74,7 +74,7 @@ class DeviceFinder {
   struct Prepared;
   struct Refused;
   struct Task;
-  DeviceReport prepare(const Task& task, const Plan& plan);
+  DeviceReport prepare(const Task& task, const SearchPlan& plan);
   std::vector<float> detector_;
   std::unique_ptr<Prepared> prepared_;
   std::unique_ptr<Refused> refused_;  // the last that no plan can be made for

@@ -242,7 +242,7 @@ __device__ void store_blocks(const Plane& plane, unsigned first_column, unsigned
 __global__ void __launch_bounds__(threads) blocks_kernel(BlocksWork work) {
   __shared__ Shared shared;
   cuda::pdl_wait();
-  const Tile tile = work.tiles[blockIdx.x];
+  const BlockTile tile = work.tiles[blockIdx.x];
   const Plane plane = work.planes[tile.plane];
   const Level level = work.levels[plane.level];
   const int warp = static_cast<int>(threadIdx.x) / 32;

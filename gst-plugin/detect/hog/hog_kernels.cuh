@@ -28,7 +28,7 @@ cudaError_t launch_zoom(const ZoomWork& work, cudaStream_t stream);
 struct BlocksWork {
   const Level* levels;
   const Plane* planes;
-  const Tile* tiles;
+  const BlockTile* tiles;
   std::uint32_t tile_count;
   const LevelTap* taps;
   const std::uint8_t* image;
@@ -41,7 +41,7 @@ cudaError_t launch_blocks(const BlocksWork& work, cudaStream_t stream);
 struct ScoresWork {
   const Level* levels;
   const Plane* planes;
-  const Tile* tiles;
+  const BlockTile* tiles;
   std::uint32_t tile_count;
   std::uint32_t win_stride;
   const float4* coefficients;  ///< [block_values][window_rows][2]: those of a block row, one unused
@@ -55,7 +55,7 @@ cudaError_t launch_scores(const ScoresWork& work, cudaStream_t stream);
 struct WindowsWork {
   const Level* levels;
   std::uint32_t level_count;
-  const Range* ranges;
+  const WindowRange* ranges;
   const float* scores;
   std::uint32_t windows;
   std::uint32_t chunk;  ///< windows that a block of threads takes

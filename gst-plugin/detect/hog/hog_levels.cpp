@@ -17,7 +17,7 @@ constexpr std::size_t max_windows = std::size_t{1} << 28;
 // Levels of equal size would have their windows mixed.
 constexpr double min_scale_factor = 1.01;
 
-struct Size {
+struct Extent {
   int width, height;
 };
 
@@ -86,7 +86,7 @@ std::vector<ZoomTap> whole_taps(int from, int to, int factor) {
   return taps;
 }
 
-void plan_zoom(Size frame, Size size, double zoom, Plan& plan) {
+void plan_zoom(Extent frame, Extent size, double zoom, SearchPlan& plan) {
   constexpr int row_bytes = 64;
   plan.zoom = {ZoomMode::linear, 1, size.width, size.height, (size.width + row_bytes) / row_bytes * row_bytes};
   const double scale = 1.0 / zoom;
@@ -108,7 +108,7 @@ void plan_zoom(Size frame, Size size, double zoom, Plan& plan) {
   plan.zoom_y = area_taps(frame.height, size.height, scale, plan.zoom_weights);
 }
 
-std::vector<double> list_scales(Size size, const Search& search) {
+std::vector<double> list_scales(Extent size, const Search& search) {
   std::vector<double> scales;
   for (double scale = 1; scales.size() < max_levels; scale *= search.scale_factor) {
     const bool too_small =
@@ -139,7 +139,7 @@ int reflected(int at, int size) {
   return at;
 }
 
-std::uint32_t add_taps(Plan& plan, int from, int to, int padding) {
+std::uint32_t add_taps(SearchPlan& plan, int from, int to, int padding) {
   const auto begin = static_cast<std::uint32_t>(plan.level_taps.size());
   const double scale = 1.0 / (static_cast<double>(to) / from);
   for (int at = -padding - 1; at <= to + padding; at++)
@@ -147,7 +147,8 @@ std::uint32_t add_taps(Plan& plan, int from, int to, int padding) {
   return begin;
 }
 
-std::uint32_t add_ranges(Plan& plan, std::uint32_t count, int extent, double scale, double zoom, const Search& search) {
+std::uint32_t add_ranges(SearchPlan& plan, std::uint32_t count, int extent, double scale, double zoom,
+                         const Search& search) {
   const auto begin = static_cast<std::uint32_t>(plan.ranges.size());
   const int scaled_extent = round_even(extent * scale);
   for (int i = 0; i < static_cast<int>(count); i++) {
@@ -157,7 +158,7 @@ std::uint32_t add_ranges(Plan& plan, std::uint32_t count, int extent, double sca
   return begin;
 }
 
-void add_level(Plan& plan, double scale, double zoom, const Search& search) {
+void add_level(SearchPlan& plan, double scale, double zoom, const Search& search) {
   const int padding = aligned_padding(search);
   const int width = round_even(plan.zoom.width / scale);
   const int height = round_even(plan.zoom.height / scale);
@@ -176,7 +177,7 @@ void add_level(Plan& plan, double scale, double zoom, const Search& search) {
   plan.levels.push_back(level);
 }
 
-std::string number_windows(Plan& plan) {
+std::string number_windows(SearchPlan& plan) {
   std::size_t windows = 0;
   for (Level& level : plan.levels) {
     level.first_window = static_cast<std::uint32_t>(windows);
@@ -189,7 +190,8 @@ std::string number_windows(Plan& plan) {
   return {};
 }
 
-void add_tiles(std::vector<Tile>& tiles, std::uint32_t plane, std::uint32_t columns, std::uint32_t rows, Size tile) {
+void add_tiles(std::vector<BlockTile>& tiles, std::uint32_t plane, std::uint32_t columns, std::uint32_t rows,
+               Extent tile) {
   const auto count = [](std::uint32_t all, int each) {
     return static_cast<std::uint16_t>((all + static_cast<std::uint32_t>(each) - 1) / static_cast<std::uint32_t>(each));
   };
@@ -198,7 +200,7 @@ void add_tiles(std::vector<Tile>& tiles, std::uint32_t plane, std::uint32_t colu
       tiles.push_back({plane, column, row});
 }
 
-void add_plane(Plan& plan, std::uint32_t level, std::uint32_t x, std::uint32_t y) {
+void add_plane(SearchPlan& plan, std::uint32_t level, std::uint32_t x, std::uint32_t y) {
   const Level& of = plan.levels[level];
   if (x + window_width > of.width || y + window_height > of.height)
     return;
@@ -211,7 +213,7 @@ void add_plane(Plan& plan, std::uint32_t level, std::uint32_t x, std::uint32_t y
   plan.planes.push_back(plane);
 }
 
-void plan_planes(Plan& plan, const Search& search) {
+void plan_planes(SearchPlan& plan, const Search& search) {
   const auto step = static_cast<std::uint32_t>(grid_step(search));
   std::size_t widest = 0;
   for (std::uint32_t level = 0; level < plan.levels.size(); level++) {
@@ -226,7 +228,7 @@ void plan_planes(Plan& plan, const Search& search) {
 
 }  // namespace
 
-std::string make_plan(int width, int height, const Search& search, Plan& plan) {
+std::string make_plan(int width, int height, const Search& search, SearchPlan& plan) {
   plan = {};
   if (width < 1 || height < 1 || search.win_stride < 1 || !(search.scale_factor >= min_scale_factor))
     return "the frame has no pixels, win-stride is below 1 or scale-factor below 1.01";
@@ -236,7 +238,7 @@ std::string make_plan(int width, int height, const Search& search, Plan& plan) {
   if (zoom > 1 && zoom * width * zoom * height > max_enlarged_pixels)
     return "min-size is too small for a frame of this size: it would be enlarged to more than 64 million pixels. Raise "
            "min-size";
-  const Size size = zoom == 1 ? Size{width, height} : Size{round_even(width * zoom), round_even(height * zoom)};
+  const Extent size = zoom == 1 ? Extent{width, height} : Extent{round_even(width * zoom), round_even(height * zoom)};
   plan_zoom({width, height}, size, zoom, plan);
   for (const double scale : list_scales(size, search))
     add_level(plan, scale, zoom, search);

@@ -12,20 +12,20 @@
 
 namespace crowd::hog {
 
-struct Plan {
+struct SearchPlan {
   Zoom zoom;
   std::vector<ZoomTap> zoom_x, zoom_y;
   std::vector<float> zoom_weights;
   std::vector<Level> levels;
   std::vector<LevelTap> level_taps;
-  std::vector<Range> ranges;
+  std::vector<WindowRange> ranges;
   std::vector<Plane> planes;
-  std::vector<Tile> block_tiles, score_tiles;
+  std::vector<BlockTile> block_tiles, score_tiles;
   std::size_t values = 0;  ///< floats for the blocks of all planes, and some that are read beyond
   std::uint32_t windows = 0;
 };
 
 /// Empty, or why there is no plan. A frame too small for a window has one, without windows.
-std::string make_plan(int width, int height, const Search& search, Plan& plan);
+std::string make_plan(int width, int height, const Search& search, SearchPlan& plan);
 
 }  // namespace crowd::hog

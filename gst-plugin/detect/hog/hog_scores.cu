@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(threads) scores_kernel(ScoresWork work) {
   for (unsigned i = threadIdx.x; i < coefficient_quads; i += threads)
     shared.coefficients[i] = work.coefficients[i];
   cuda::pdl_wait();
-  const Tile tile = work.tiles[blockIdx.x];
+  const BlockTile tile = work.tiles[blockIdx.x];
   const Plane plane = work.planes[tile.plane];
   const unsigned column = tile.column * score_tile_columns + threadIdx.x;
   const unsigned first_row = tile.row * rows;

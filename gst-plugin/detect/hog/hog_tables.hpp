@@ -56,7 +56,7 @@ using LevelTap = std::uint32_t;
 constexpr unsigned level_tap_bits = 9;
 
 /// From where to where a window goes, in pixels of the frame.
-struct Range {
+struct WindowRange {
   float from, to;
 };
 
@@ -77,7 +77,7 @@ struct Plane {
   std::uint64_t values;         ///< where its block values are: [block_values][rows][columns]
 };
 
-struct Tile {
+struct BlockTile {
   std::uint32_t plane;
   std::uint16_t column, row;  ///< tile in the plane
 };

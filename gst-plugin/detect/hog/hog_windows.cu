@@ -32,8 +32,8 @@ __device__ const Level& level_of(const WindowsWork& work, std::uint32_t window) 
 __device__ void place(const WindowsWork& work, std::uint32_t at, std::uint32_t window) {
   const Level& level = level_of(work, window);
   const std::uint32_t in_level = window - level.first_window;
-  const Range x = work.ranges[level.x_ranges + in_level % level.columns];
-  const Range y = work.ranges[level.y_ranges + in_level / level.columns];
+  const WindowRange x = work.ranges[level.x_ranges + in_level % level.columns];
+  const WindowRange y = work.ranges[level.y_ranges + in_level / level.columns];
   const float dx = work.body ? (x.to - x.from) * body_margin_x : 0.F;
   const float dy = work.body ? (y.to - y.from) * body_margin_y : 0.F;
   reinterpret_cast<float4*>(work.out.boxes)[at] = {x.from + dx, y.from + dy, x.to - dx, y.to - dy};

@@ -16,7 +16,7 @@ namespace crowd::net {
 
 /// One input of a batch. Beyond the edge of the picture its last pixels go on.
 struct Crop {
-  tensors::Placement place;
+  tensors::InputPlacement place;
   float content_width = 0, content_height = 0;  ///< pixels of the input that show the picture; the rest is padding
   int taps_x = 1, taps_y = 1;                   ///< samples of the picture for a pixel of the input, in each direction
 };

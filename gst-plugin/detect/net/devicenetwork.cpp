@@ -60,7 +60,7 @@ class CudaNetwork final : public DeviceNetwork {
   }
 
   DeviceReport load();
-  DeviceReport prepare(Size picture, const Settings& settings);
+  DeviceReport prepare(PixelSize picture, const Settings& settings);
   DeviceReport fill(const DeviceFrames::Work& work, void* input) const;
   DeviceReport decode(const DeviceFrames::Work& work, const Settings& settings,
                       const std::vector<tensors::Tensor>& outputs) const;
@@ -70,7 +70,7 @@ class CudaNetwork final : public DeviceNetwork {
   DeviceFrames frames_;
   std::unique_ptr<DeviceEngine> engine_;
   std::unique_ptr<tensors::DeviceDecoder> decoder_;
-  Size picture_;
+  PixelSize picture_;
   TileGrid grid_;
   TilePlan plan_;
   cuda::DeviceMemory crops_, placements_, classes_;
@@ -86,7 +86,7 @@ DeviceReport CudaNetwork::load() {
   return engine_ ? DeviceReport() : DeviceReport{DeviceOutcome::unusable, problem};
 }
 
-DeviceReport CudaNetwork::prepare(Size picture, const Settings& settings) {
+DeviceReport CudaNetwork::prepare(PixelSize picture, const Settings& settings) {
   if (decoder_ && picture == picture_ && settings.tiles == grid_)
     return {};
   decoder_.reset();
@@ -105,7 +105,7 @@ DeviceReport CudaNetwork::prepare(Size picture, const Settings& settings) {
     return report;
   if (report = upload<Crop>(crops_, plan_.crops); report.outcome != DeviceOutcome::done)
     return report;
-  if (report = upload<tensors::Placement>(placements_, plan_.placements()); report.outcome != DeviceOutcome::done)
+  if (report = upload<tensors::InputPlacement>(placements_, plan_.placements()); report.outcome != DeviceOutcome::done)
     return report;
   if (report = upload<std::uint32_t>(classes_, settings.classes); report.outcome != DeviceOutcome::done)
     return report;
@@ -141,7 +141,7 @@ DeviceReport CudaNetwork::decode(const DeviceFrames::Work& work, const Settings&
                                       work.capacity};
   cudaError_t error =
       decoder_->enqueue(outputs, static_cast<unsigned>(plan_.crops.size()),
-                        static_cast<const tensors::Placement*>(placements_.get()), decode, out, work.stream);
+                        static_cast<const tensors::InputPlacement*>(placements_.get()), decode, out, work.stream);
   if (error == cudaSuccess)
     error = cudaEventRecord(done_.get(), work.stream);
   return error == cudaSuccess ? DeviceReport() : report_of("a network's outputs", error);

@@ -9,9 +9,9 @@ namespace crowd::net {
 
 namespace {
 
-Component component_of(const GstVideoFrame& frame, const ShownPart& part, guint i) {
+Samples component_of(const GstVideoFrame& frame, const ShownPart& part, guint i) {
   const GstVideoFormatInfo* format = frame.info.finfo;
-  Component component;
+  Samples component;
   component.data = static_cast<const std::uint8_t*>(GST_VIDEO_FRAME_COMP_DATA(&frame, i));
   // GStreamer 1.22 says that V of P010 is 1 byte behind U, which has 2.
   if (GST_VIDEO_FORMAT_INFO_DEPTH(format, i) > 8 && GST_VIDEO_FRAME_COMP_POFFSET(&frame, i) == 1)
@@ -93,7 +93,7 @@ Encoding encoding_of(const tensors::Input& input, int width, int height) {
   encoding.planar = input.planar;
   for (int i = 0; i < 3; i++) {
     const int channel = input.rgb ? i : 2 - i;
-    const tensors::Range range = input.ranges[static_cast<std::size_t>(channel)];
+    const tensors::ValueRange range = input.ranges[static_cast<std::size_t>(channel)];
     encoding.channel_of[i] = channel;
     encoding.factor[i] = (range.max - range.min) / 255;
     encoding.offset[i] = range.min;

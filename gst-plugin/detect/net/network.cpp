@@ -7,7 +7,7 @@
 
 namespace crowd::net {
 
-std::string Network::prepare(Size picture, const TileGrid& grid) {
+std::string Network::prepare(PixelSize picture, const TileGrid& grid) {
   if (decoder_ && picture == picture_ && grid == grid_)
     return {};
   decoder_.reset();

@@ -23,7 +23,7 @@ class Network {
       : engine_(std::move(engine)), description_(description) {}
 
   /// Gets ready for pictures of this size. The reason and remedy where that cannot be.
-  std::string prepare(Size picture, const TileGrid& grid);
+  std::string prepare(PixelSize picture, const TileGrid& grid);
 
   /// After prepare() for its size: the candidates of all tiles, in their order, raw. Empty, or why there are none.
   std::string find(const Picture& picture, const tensors::DecodeSettings& settings,
@@ -37,12 +37,12 @@ class Network {
  private:
   std::unique_ptr<Engine> engine_;
   tensors::Description description_;
-  Size picture_;
+  PixelSize picture_;
   TileGrid grid_;
   TilePlan plan_;
   std::unique_ptr<tensors::Decoder> decoder_;
   std::vector<std::byte> batch_;
-  std::vector<tensors::Placement> placements_;
+  std::vector<tensors::InputPlacement> placements_;
   std::vector<tensors::Tensor> outputs_;
 };
 

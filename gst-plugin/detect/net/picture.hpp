@@ -13,7 +13,7 @@
 namespace crowd::net {
 
 /// Samples of one component (luma, blue, ...).
-struct Component {
+struct Samples {
   const std::uint8_t* data = nullptr;  ///< of the pixel at 0, 0
   std::ptrdiff_t stride = 0;           ///< bytes from row to row
   int step = 1;                        ///< bytes from sample to sample
@@ -22,7 +22,7 @@ struct Component {
 
 /// The part of a frame that is shown. Components are Y, U, V or R, G, B.
 struct Picture {
-  Component components[3];
+  Samples components[3];
   int width = 0, height = 0;  ///< pixels
   bool wide = false;          ///< samples are 16-bit little-endian words
   float offsets[3] = {};      ///< subtracted from samples first
@@ -33,7 +33,7 @@ struct Colour {
   float red, green, blue;
 };
 
-CROWD_HD inline float sample_at(const Picture& picture, const Component& component, int x, int y) {
+CROWD_HD inline float sample_at(const Picture& picture, const Samples& component, int x, int y) {
   const std::uint8_t* sample =
       component.data + (y >> component.shift_y) * component.stride + (x >> component.shift_x) * component.step;
   return picture.wide ? static_cast<float>(sample[0] | sample[1] << 8) : static_cast<float>(sample[0]);
@@ -73,7 +73,7 @@ CROWD_HD inline Between between(float at, int end) {
 CROWD_HD inline Colour colour_at(const Picture& picture, const Between& x, const Between& y) {
   float value[3];
   for (int i = 0; i < 3; i++) {
-    const Component& component = picture.components[i];
+    const Samples& component = picture.components[i];
     const float upper =
         mixed(sample_at(picture, component, x.low, y.low), sample_at(picture, component, x.high, y.low), x.weight);
     const float lower =

@@ -30,7 +30,7 @@ int rounded_up(double side, int multiple) {
   return std::max(1, static_cast<int>(std::ceil(side / multiple - 1e-9))) * multiple;
 }
 
-Size input_size(const tensors::Input& input, double width, double height) {
+PixelSize input_size(const tensors::Input& input, double width, double height) {
   const double shrink = std::min(1.0, input.max_side / std::max(width, height));
   return {input.width() > 0 ? input.width() : rounded_up(width * shrink, input.multiple_of),
           input.height() > 0 ? input.height() : rounded_up(height * shrink, input.multiple_of)};
@@ -42,7 +42,7 @@ int taps(double scale) {
   return std::clamp(static_cast<int>(scale + 1e-6), 1, max_taps);
 }
 
-Crop crop_of(const Region& region, Size input, tensors::Fit fit) {
+Crop crop_of(const Region& region, PixelSize input, tensors::Fit fit) {
   const auto [scale_x, scale_y] =
       tensors::scale_to_picture(region.width, region.height, input.width, input.height, fit);
   Crop crop;
@@ -76,14 +76,14 @@ std::string tiles_to_string(const TileGrid& grid) {
   return std::to_string(grid.columns) + "x" + std::to_string(grid.rows);
 }
 
-std::vector<tensors::Placement> TilePlan::placements() const {
-  std::vector<tensors::Placement> all;
+std::vector<tensors::InputPlacement> TilePlan::placements() const {
+  std::vector<tensors::InputPlacement> all;
   for (const Crop& crop : crops)
     all.push_back(crop.place);
   return all;
 }
 
-std::string tiles_problem(Size picture, const TileGrid& grid) {
+std::string tiles_problem(PixelSize picture, const TileGrid& grid) {
   if (grid.columns < 1 || grid.rows < 1)
     return "tiles is not COLUMNSxROWS of 1 to " + std::to_string(max_tiles) + " each; set it to, say, 3x3";
   if (tile_side(picture.width, grid.columns, grid.overlap) < min_tile_side ||
@@ -94,7 +94,7 @@ std::string tiles_problem(Size picture, const TileGrid& grid) {
   return {};
 }
 
-std::optional<TilePlan> plan_tiles(Size picture, const TileGrid& grid, const tensors::Input& input,
+std::optional<TilePlan> plan_tiles(PixelSize picture, const TileGrid& grid, const tensors::Input& input,
                                    std::string& problem) {
   if (problem = tiles_problem(picture, grid); !problem.empty())
     return std::nullopt;

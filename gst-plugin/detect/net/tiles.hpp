@@ -27,24 +27,24 @@ struct TileGrid {
 bool parse_tiles(const std::string& text, TileGrid& grid);
 std::string tiles_to_string(const TileGrid& grid);
 
-struct Size {
+struct PixelSize {
   int width = 0, height = 0;
-  bool operator==(const Size&) const = default;
+  bool operator==(const PixelSize&) const = default;
 };
 
 struct TilePlan {
-  Size input;               ///< of the network
+  PixelSize input;          ///< of the network
   std::vector<Crop> crops;  ///< tiles row by row, then the whole picture where there is more than one tile
 
-  std::vector<tensors::Placement> placements() const;  ///< of the crops
+  std::vector<tensors::InputPlacement> placements() const;  ///< of the crops
 };
 
 /// Why a picture has no such tiles, and what helps; empty if it has.
-std::string tiles_problem(Size picture, const TileGrid& grid);
+std::string tiles_problem(PixelSize picture, const TileGrid& grid);
 
 /// How a picture is searched. Nothing, with the reason and remedy, where there is no grid, or its
 /// tiles are below min_tile_side.
-std::optional<TilePlan> plan_tiles(Size picture, const TileGrid& grid, const tensors::Input& input,
+std::optional<TilePlan> plan_tiles(PixelSize picture, const TileGrid& grid, const tensors::Input& input,
                                    std::string& problem);
 
 }  // namespace crowd::net

@@ -40,7 +40,7 @@ struct CandidatesView {
 };
 
 /** Candidates of a frame, or of a whole recording. Clearing keeps the memory. */
-struct Candidates {
+struct CandidateList {
   std::vector<Box> boxes;
   std::vector<float> scores;
   std::vector<std::int32_t> classes;
@@ -87,11 +87,11 @@ struct Candidates {
 };
 
 /** A true object of a frame. The id is the object's own for as long as the scene lasts, and starts at 1. */
-struct Object {
+struct TrueObject {
   std::uint32_t id;
   std::int32_t object_class;
   Box box;
-  bool operator==(const Object&) const = default;
+  bool operator==(const TrueObject&) const = default;
 };
 
 }  // namespace crowd::scene

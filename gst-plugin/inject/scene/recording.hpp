@@ -113,7 +113,7 @@ class Recording {
 
  private:
   friend class RecordingBuilder;
-  Candidates candidates_;
+  CandidateList candidates_;
   std::vector<RecordedFrame> frames_; /**< by number */
   Size resolution_{0, 0};
   std::vector<std::string> labels_;

@@ -83,7 +83,7 @@ std::optional<std::int32_t> RecordingBuilder::class_named(std::string_view label
 }
 
 void RecordingBuilder::sort_by_frame() {
-  Candidates unsorted = std::exchange(recording_.candidates_, {});
+  CandidateList unsorted = std::exchange(recording_.candidates_, {});
   const auto chunks = std::exchange(recording_.frames_, {});
   auto& frames = recording_.frames_;
   auto& sorted = recording_.candidates_;

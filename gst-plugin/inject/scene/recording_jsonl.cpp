@@ -70,9 +70,9 @@ std::vector<float> feature_of(json::value value, std::string_view name) {
 }
 
 /** A member of "objects". */
-class ObjectReader {
+class JsonObject {
  public:
-  explicit ObjectReader(json::object object) {
+  explicit JsonObject(json::object object) {
     for_members(object, names, [this](std::string_view name, json::value value) { take(name, value); });
   }
 
@@ -154,7 +154,7 @@ class ObjectReader {
 /** Objects of a line, which have the same beside their boxes. */
 class AlikeObjects {
  public:
-  void take(const ObjectReader& object) {
+  void take(const JsonObject& object) {
     const Extra& extra = object.extra();
     const std::size_t length = object.feature().size();
     if (std::exchange(any_, true)) {
@@ -276,20 +276,20 @@ class JsonlParser : public LineParser {
       const json::value member = taken(std::move(element));
       if (!is(member, json::json_type::object))
         throw Misfit{"a member of \"objects\" is not an object"};
-      const ObjectReader object(object_of(member, "objects"));
+      const JsonObject object(object_of(member, "objects"));
       alike.take(object);
       add(object, builder);
     }
   }
 
-  static void add(const ObjectReader& object, RecordingBuilder& builder) {
+  static void add(const JsonObject& object, RecordingBuilder& builder) {
     builder.add(object.box(), object.score(), class_of(object, builder));
     const Extra& extra = object.extra();
     if (extra.density || extra.proposal || extra.visible || extra.model || !object.feature().empty())
       builder.add_extra(extra, object.feature());
   }
 
-  static std::int32_t class_of(const ObjectReader& object, RecordingBuilder& builder) {
+  static std::int32_t class_of(const JsonObject& object, RecordingBuilder& builder) {
     const std::int32_t own = object.object_class();
     const std::string_view label = object.label();
     if (label.empty())

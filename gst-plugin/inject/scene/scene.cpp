@@ -106,8 +106,8 @@ Size Scene::size() const {
   return scene_size(settings_.kind);
 }
 
-void Scene::frame(std::uint64_t number, Size frame, std::int64_t wanted, Candidates& candidates,
-                  std::vector<Object>& objects) {
+void Scene::frame(std::uint64_t number, Size frame, std::int64_t wanted, CandidateList& candidates,
+                  std::vector<TrueObject>& objects) {
   candidates.clear();
   objects.clear();
   const bool own = wanted < 0;
@@ -168,7 +168,7 @@ void Scene::place_runners(const Tile& tile, std::uint64_t number) {
   }
 }
 
-void Scene::add_objects(Size frame, std::vector<Object>& objects) const {
+void Scene::add_objects(Size frame, std::vector<TrueObject>& objects) const {
   for (const Face& face : faces_) {
     const float half = face.size / 2;
     if (face.shown)
@@ -179,7 +179,7 @@ void Scene::add_objects(Size frame, std::vector<Object>& objects) const {
 
 // Round after round over the faces, so that each has about the same number of windows; some sit out a round.
 void Scene::add_windows(const Tile& tile, std::uint64_t number, std::uint64_t wanted, Size frame,
-                        Candidates& candidates) const {
+                        CandidateList& candidates) const {
   if (faces_.empty())
     return;
   std::uint64_t made = 0;
@@ -197,7 +197,7 @@ void Scene::add_windows(const Tile& tile, std::uint64_t number, std::uint64_t wa
 }
 
 void Scene::add_window(const Tile& tile, const Face& face, const Jitter& jitter, Size frame,
-                       Candidates& candidates) const {
+                       CandidateList& candidates) const {
   const float grown = settings_.jitter * jitter.scale;
   const float half = face.size * (1.0f + grown + 0.5f * grown * grown) / 2;  // exp(grown), nearly
   const float dx = settings_.jitter * jitter.x, dy = settings_.jitter * jitter.y;
@@ -209,7 +209,7 @@ void Scene::add_window(const Tile& tile, const Face& face, const Jitter& jitter,
   candidates.add(stretched(box, frame), score, class_of(face.id));
 }
 
-void Scene::add_uniform(std::uint64_t number, std::uint64_t wanted, Size frame, Candidates& candidates) const {
+void Scene::add_uniform(std::uint64_t number, std::uint64_t wanted, Size frame, CandidateList& candidates) const {
   const Size whole = size();
   const std::uint64_t of_frame = draw(tiles_[0].seed, uniform_box, number);
   for (std::uint64_t i = 0; i < wanted; i++) {

@@ -57,8 +57,8 @@ class Scene {
    * in O(candidates + objects). Allocates only where the vectors have to grow. `wanted` counts candidates of covered
    * faces too: with uncover_every, a frame has the part of them whose faces show. Not for concurrent calls.
    */
-  void frame(std::uint64_t number, Size frame, std::int64_t wanted, Candidates& candidates,
-             std::vector<Object>& objects);
+  void frame(std::uint64_t number, Size frame, std::int64_t wanted, CandidateList& candidates,
+             std::vector<TrueObject>& objects);
 
  private:
   struct Tile {
@@ -75,11 +75,12 @@ class Scene {
 
   void place_rows(std::uint64_t number);
   void place_runners(const Tile& tile, std::uint64_t number);
-  void add_objects(Size frame, std::vector<Object>& objects) const;
+  void add_objects(Size frame, std::vector<TrueObject>& objects) const;
   void add_windows(const Tile& tile, std::uint64_t number, std::uint64_t wanted, Size frame,
-                   Candidates& candidates) const;
-  void add_window(const Tile& tile, const Face& face, const Jitter& jitter, Size frame, Candidates& candidates) const;
-  void add_uniform(std::uint64_t number, std::uint64_t wanted, Size frame, Candidates& candidates) const;
+                   CandidateList& candidates) const;
+  void add_window(const Tile& tile, const Face& face, const Jitter& jitter, Size frame,
+                  CandidateList& candidates) const;
+  void add_uniform(std::uint64_t number, std::uint64_t wanted, Size frame, CandidateList& candidates) const;
   Box stretched(const Box& box, Size frame) const;
   std::int32_t class_of(std::uint32_t id) const;
 

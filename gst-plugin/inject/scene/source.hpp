@@ -31,7 +31,7 @@ class Source {
   CandidatesView frame(const Request& request);
   /** Those of a recording's first frame that has any, in its own pixels; none of a scene. */
   CandidatesView first_candidates() const;
-  const std::vector<Object>& objects() const {
+  const std::vector<TrueObject>& objects() const {
     return objects_;
   }
   bool has_objects() const {
@@ -48,8 +48,8 @@ class Source {
   std::variant<Scene, Recording> source_;
   Size recorded_{0, 0};
   std::vector<std::string> labels_;
-  Candidates candidates_;
-  std::vector<Object> objects_;
+  CandidateList candidates_;
+  std::vector<TrueObject> objects_;
 };
 
 }  // namespace crowd::scene

@@ -51,11 +51,11 @@ TruthFile::TruthFile(const std::string& path) : file_(std::fopen(path.c_str(), "
     error_ = errno;
 }
 
-bool TruthFile::write(std::uint64_t frame, std::span<const Object> objects) {
+bool TruthFile::write(std::uint64_t frame, std::span<const TrueObject> objects) {
   if (!ok() || frame < next_frame_)
     return ok();
   next_frame_ = frame + 1;
-  for (const Object& object : objects) {
+  for (const TrueObject& object : objects) {
     const Box& box = object.box;
     Line line;
     line.add(frame + 1).add(object.id).add(box.x1).add(box.y1).add(box.x2 - box.x1).add(box.y2 - box.y1);

@@ -30,7 +30,7 @@ class TruthFile {
   bool ok() const {
     return error_ == 0;
   }
-  bool write(std::uint64_t frame, std::span<const Object> objects);
+  bool write(std::uint64_t frame, std::span<const TrueObject> objects);
   bool flush();
   bool close();
 

@@ -32,9 +32,9 @@ inline void count_members(const Frame& frame, const Scratch& scratch, const std:
 }
 
 /// The members of all survivors, in the order of their indices. In Scratch::of and Scratch::spare.
-class Clusters {
+class MemberLists {
  public:
-  Clusters(const Frame& frame, const Scratch& scratch, const std::uint32_t* representatives)
+  MemberLists(const Frame& frame, const Scratch& scratch, const std::uint32_t* representatives)
       : ends_(scratch.of), members_(spare_indices(scratch)) {
     count_members(frame, scratch, representatives);
     std::uint32_t sum = 0;
