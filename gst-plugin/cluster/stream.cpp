@@ -300,7 +300,7 @@ GstFlowReturn NmsStream::finish(GstBuffer* buffer) {
     if (const FrameReport report = frame.clusterer->finish(buffer, frame); !report.is_done())
       return fail(report);
   }
-  settle(buffer, frame);
+  tell(buffer, frame);
   return GST_FLOW_OK;
 }
 

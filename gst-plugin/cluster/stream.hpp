@@ -7,7 +7,7 @@
 //  3. place_on_device() chooses DeviceNms for candidates in device memory, else HostNms.
 //  4. HostNms clusters and writes the survivors at once; DeviceNms enqueues kernels.
 //  5. finish() waits for what DeviceNms was asked to bring to the host, and writes it as metadata.
-//  6. settle() counts, warns and posts the message of the frame.
+//  6. tell() counts, warns and posts the message of the frame.
 // One more frame may be begun before the oldest is finished. For the streaming thread, but for what says otherwise.
 #pragma once
 
@@ -112,7 +112,7 @@ class NmsStream {
   FrameReport cluster(GstBuffer* buffer, Frame& frame);
   FrameReport follow_context(const Frame& frame);
   GstFlowReturn follow_report(GstBuffer* buffer, Frame& frame, const FrameReport& report);
-  void settle(GstBuffer* buffer, const Frame& frame, const meta::BatchedFrame* batched = nullptr);
+  void tell(GstBuffer* buffer, const Frame& frame, const meta::BatchedFrame* batched = nullptr);
 
   GstFlowReturn cluster_batch(GstBuffer* batch, const NmsSettings& settings);
   void find_items(GstBuffer* batch, const NmsSettings& settings);

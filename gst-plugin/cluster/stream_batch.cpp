@@ -48,7 +48,7 @@ GstFlowReturn NmsStream::cluster_batch(GstBuffer* batch, const NmsSettings& sett
   for (BatchItem& item : items_) {
     if (const GstFlowReturn flow = follow_report(item.buffer, item.frame, item.report); flow != GST_FLOW_OK)
       return flow;
-    settle(item.buffer, item.frame, item.where);
+    tell(item.buffer, item.frame, item.where);
   }
   return GST_FLOW_OK;
 }

@@ -11,7 +11,7 @@ GST_DEBUG_CATEGORY_EXTERN(gst_crowd_nms_debug);
 
 namespace crowd {
 
-void NmsStream::settle(GstBuffer* buffer, const Frame& frame, const meta::BatchedFrame* batched) {
+void NmsStream::tell(GstBuffer* buffer, const Frame& frame, const meta::BatchedFrame* batched) {
   if (frame.result)
     warn_overflow(frame.result->report.overflow, frame.result->report.candidates, frame.config.params.method);
   if (frame.nan_candidates)

@@ -65,7 +65,7 @@ bool same_aspect(const GstVideoInfo& a, const GstVideoInfo& b) {
 
 /// Makes both placements ones to pixels of the frame that `buffer` shows, of the size in `info`. False if the boxes are
 /// of another frame.
-bool settle_on(GstCrowdBoxesMeta& meta, GstBuffer* buffer, const GstVideoInfo& info) {
+bool place_on_frame(GstCrowdBoxesMeta& meta, GstBuffer* buffer, const GstVideoInfo& info) {
   const auto width = static_cast<guint>(info.width), height = static_cast<guint>(info.height);
   return gst_crowd_boxes_meta_get_placement(&meta, buffer, width, height, GST_CROWD_BOXES_BORDERS_ADDED,
                                             &meta.placement_with_borders) &&
@@ -83,7 +83,7 @@ void move_to(GstCrowdBoxesMeta& meta, const GstVideoInfo& info) {
 
 bool scale(GstCrowdBoxesMeta& meta, GstBuffer* source, const GstVideoMetaTransform& transform) {
   const GstVideoInfo &in = *transform.in_info, &out = *transform.out_info;
-  if (!has_size(in) || !has_size(out) || !settle_on(meta, source, in))
+  if (!has_size(in) || !has_size(out) || !place_on_frame(meta, source, in))
     return false;
   meta.borders_matter |= !same_aspect(in, out);
   meta.placement = chained(meta.placement, stretched(in, out));
@@ -109,7 +109,7 @@ double edge_offset(double factor, double offset, int size) {
 bool follow_matrix(GstCrowdBoxesMeta& meta, GstBuffer* source, const GstVideoMetaTransformMatrix& transform) {
   const auto& m = transform.matrix;
   if (!has_size(*transform.in_info) || !has_size(*transform.out_info) || !keeps_edges_parallel(m) ||
-      !settle_on(meta, source, *transform.in_info))
+      !place_on_frame(meta, source, *transform.in_info))
     return false;
   const GstVideoRectangle &from = transform.in_rectangle, &to = transform.out_rectangle;
   const Placement inside = {

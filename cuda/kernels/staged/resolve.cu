@@ -15,7 +15,7 @@ namespace {
 
 /// Decides the block's candidates. Looks follow one another without a sleep, which would delay each step of a chain;
 /// there are at most staged_looks, and wait_for_blocks() sleeps. For a whole block.
-__device__ void settle(const Stage& stage, Pending& pending, ResolveShared& shared) {
+__device__ void decide_pending(const Stage& stage, Pending& pending, ResolveShared& shared) {
   unsigned waits = 0;
   for (unsigned looks = 0; __any_sync(all_lanes, pending.is_undecided()) && !waits; ++looks) {
     look_and_refill(stage, pending);
@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
   Pending pending(place, known);
   if (pending.is_undecided())
     pending.take(stage.list_of(place));
-  settle(stage, pending, shared);
+  decide_pending(stage, pending, shared);
   if (a.out.members && rank < size)
     stage.members()[place] = 0;
   write(stage, shared, pending, shared.block == stage.blocks() - 1);

@@ -114,7 +114,7 @@ __device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pe
   }
 }
 
-/// Finds which candidates of the block suppress each undecided one, for settle_block(). For a whole block.
+/// Finds which candidates of the block suppress each undecided one, for decide_block(). For a whole block.
 __device__ inline void find_in_block(const Stage& stage, const Subject& mine, const Pending& pending,
                                      ResolveShared& shared) {
   shared.put(threadIdx.x, mine);
@@ -140,7 +140,7 @@ __device__ inline void find_in_block(const Stage& stage, const Subject& mine, co
 
 /// Greedy among the undecided candidates of the block, once all blocks before are decided and their survivors tried.
 /// For a whole block, after find_in_block().
-__device__ inline void settle_block(const Stage& stage, Pending& pending, ResolveShared& shared) {
+__device__ inline void decide_block(const Stage& stage, Pending& pending, ResolveShared& shared) {
   const unsigned lane = threadIdx.x % warp_size;
   const unsigned open = __ballot_sync(all_lanes, pending.is_undecided());
   const unsigned survivors = __ballot_sync(all_lanes, pending.decision.is_kept());
@@ -199,7 +199,7 @@ __device__ inline void wait_for_blocks(const Stage& stage, Pending& pending, Res
       prepared = true;
     }
     if (!to_come)
-      return settle_block(stage, pending, shared);
+      return decide_block(stage, pending, shared);
     // Blocks that poll delay those that they wait for: the further away a block's turn, the longer it sleeps.
     if (to_come > 1)
       sleep_about(min(to_come, tuning::staged_sleep_blocks) * tuning::staged_sleep);
