@@ -53,13 +53,13 @@ configure() {
   fi
 }
 
-# suites DIR NAME OPTION...: runs tests of DIR, results kept under NAME.
+# suites DIR NAME OPTION...: compiles what they need and runs tests of DIR, results kept under NAME.
 suites() {
   local dir=$1 name=$2
   shift 2
   echo "== $name"
   rm -f "$dir/meson-logs/$name".*
-  meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "$name" "$@"
+  meson test -C "$dir" --print-errorlogs --logbase "$name" "$@"
   keep_results "$dir" "$name"
 }
 

@@ -6,34 +6,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <string>
 
 #include "cases.hpp"
+#include "quick.hpp"
 #include "rule_cases.hpp"
 
 namespace crowd::test {
 namespace {
 
-/// Sanitizers look at memory, which some of the frames use as all of them do; the oracle is slow under them. Likewise
-/// with CROWD_NMS_TEST=quick, for the same code by another compiler.
-bool quick() {
-#if defined(__SANITIZE_ADDRESS__)
-  return true;
-#else
-  static const char* const wanted = std::getenv("CROWD_NMS_TEST");
-  return wanted && !std::strcmp(wanted, "quick");
-#endif
-}
-
 std::size_t large_cases() {
-  return quick() ? 2 : std::numeric_limits<std::size_t>::max();
+  return is_quick() ? 2 : std::numeric_limits<std::size_t>::max();
 }
 /// 0: all.
 std::uint32_t per_size() {
-  return quick() ? 1 : 0;
+  return is_quick() ? 1 : 0;
 }
 
 class CpuAgainstOracle : public testing::TestWithParam<CrowdNmsMethod> {
@@ -52,13 +40,13 @@ TEST_P(CpuAgainstOracle, agrees_on_small_frames) {
 }
 
 TEST_P(CpuAgainstOracle, agrees_on_medium_frames) {
-  run(medium_sizes, is_slow() && !quick() ? 2 : per_size());
+  run(medium_sizes, is_slow() && !is_quick() ? 2 : per_size());
 }
 
 // Up to 384 candidates no tree, from then on one.
 TEST_P(CpuAgainstOracle, agrees_around_the_crossover) {
   constexpr std::uint32_t sizes[] = {383, 384, 385, 511, 512, 513};
-  run(sizes, quick() ? 1 : 4);
+  run(sizes, is_quick() ? 1 : 4);
 }
 
 TEST_P(CpuAgainstOracle, agrees_on_large_frames) {
@@ -94,9 +82,9 @@ TEST_P(CpuAgainstOracle, agrees_on_hard_frames) {
 TEST_P(CpuAgainstOracle, agrees_with_rules) {
   const auto agrees = [](const Case& it) { expect_as_oracle(run_cpu, merging(it)); };
   for_each_ruled_case(small_sizes, GetParam(), per_size(), agrees);
-  for_each_ruled_case(medium_sizes, GetParam(), is_slow() || quick() ? 1 : 5, agrees);
+  for_each_ruled_case(medium_sizes, GetParam(), is_slow() || is_quick() ? 1 : 5, agrees);
   constexpr std::uint32_t around_the_crossover[] = {383, 385, 512};
-  for_each_ruled_case(around_the_crossover, GetParam(), quick() ? 1 : 5, agrees);
+  for_each_ruled_case(around_the_crossover, GetParam(), is_quick() ? 1 : 5, agrees);
   for_each_ruled_batch(GetParam(), agrees);
 }
 
