@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """search_slow.py on the CPU, and the frames that it draws. Exit status 77: no numpy.
 
-usage: test_search_slow.py LIBCROWDNMS
+usage: test_search_slow.py LIBCROWDNMS COUNT_STEPS
 """
 
 import json
@@ -22,7 +22,7 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-LIBRARY = sys.argv.pop(1)
+LIBRARY, COUNT_STEPS = sys.argv.pop(1), sys.argv.pop(1)
 
 
 def drawn(count, seed=1):
@@ -82,6 +82,16 @@ class Search(unittest.TestCase):
             self.assertTrue(again.stdout.startswith("5 frames of 300, greedy, 0 wrong answers\n"), again.stdout)
             for row in recorded["slowest"]:
                 self.assertIn(mixtures.describe(row["recipe"]), again.stdout)
+
+    def test_counts_the_same_steps_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "slow.json"
+            done = self.run_it("--steps", COUNT_STEPS, "--candidates", 2000, "--frames", 20, "--out", file)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            found = [line for line in done.stdout.splitlines() if " steps a candidate " in line]
+            self.assertGreater(len(found), 1, done.stdout)
+            again = self.run_it("--steps", COUNT_STEPS, "--replay", file)
+            self.assertEqual([line for line in again.stdout.splitlines() if " steps a candidate " in line], found)
 
     def test_says_what_is_above_a_bound(self):
         done = self.run_it("--candidates", 50, "--frames", 2, "--bound", 0)
