@@ -69,4 +69,11 @@ CROWD_HD inline bool overlaps(const CrowdNmsBox& hi, const CrowdNmsBox& lo, cons
   return rule.or_equal ? ratio >= rule.threshold : ratio > rule.threshold;
 }
 
+/// Whether a box of this area overlaps none under a rule under which disjoint boxes do not: the area underflows, and so
+/// does every intersection with it, or it overflows in a union.
+CROWD_HD inline bool overlaps_none(const OverlapRule& rule, float area) {
+  constexpr float max_float = 3.402823466e+38f;
+  return !(area > 0) || (rule.metric == CROWD_NMS_IOU && !(area <= max_float));
+}
+
 }  // namespace crowd

@@ -121,9 +121,9 @@ void fill_bounds(const Level& level, const Boxes* below, std::uint32_t count, st
     clear(level.nodes[c / width], c % width);
 }
 
-// Widths and heights of leaves, as finite numbers.
+// Widths, heights and areas of a leaf, as finite numbers. Boxes that overlap none have an area of 0 in it.
 struct Extents {
-  float widths[width], heights[width];
+  float widths[width], heights[width], areas[width];
 };
 
 Extents extents(const Leaf& leaf, std::uint32_t count, float offset) {
@@ -132,16 +132,19 @@ Extents extents(const Leaf& leaf, std::uint32_t count, float offset) {
   for (std::uint32_t i = 0; i < count; ++i) {
     result.widths[i] = std::clamp(leaf.x2[i] - leaf.x1[i] + offset, -max_float, max_float);
     result.heights[i] = std::clamp(leaf.y2[i] - leaf.y1[i] + offset, -max_float, max_float);
+    result.areas[i] = leaf.area[i] > 0 ? smaller(leaf.area[i], max_float) : 0;
   }
   return result;
 }
 
 void set_kind(Kinds& kinds, std::uint32_t child, const Leaf& leaf, std::uint32_t count, float offset) {
-  const auto [widths, heights] = extents(leaf, count, offset);
+  const auto [widths, heights, areas] = extents(leaf, count, offset);
   kinds.width_min[child] = min_of(widths, count);
   kinds.width_max[child] = max_of(widths, count);
   kinds.height_min[child] = min_of(heights, count);
   kinds.height_max[child] = max_of(heights, count);
+  kinds.area_min[child] = min_of(areas, count);
+  kinds.area_max[child] = max_of(areas, count);
   kinds.label_min[child] = *std::min_element(leaf.label, leaf.label + count);
   kinds.label_max[child] = *std::max_element(leaf.label, leaf.label + count);
 }
@@ -151,6 +154,8 @@ void set_kind(Kinds& kinds, std::uint32_t child, const Kinds& below, std::uint32
   kinds.width_max[child] = max_of(below.width_max, count);
   kinds.height_min[child] = min_of(below.height_min, count);
   kinds.height_max[child] = max_of(below.height_max, count);
+  kinds.area_min[child] = min_of(below.area_min, count);
+  kinds.area_max[child] = max_of(below.area_max, count);
   kinds.label_min[child] = *std::min_element(below.label_min, below.label_min + count);
   kinds.label_max[child] = *std::max_element(below.label_max, below.label_max + count);
 }

@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
-#include <limits>
 #include <numeric>
 #include <span>
 
 #include "core/order.hpp"
 #include "cpu/sort.hpp"
+#include "cpu/split.hpp"
 #include "cpu/tuning.hpp"
 
 namespace crowd::cpu {
@@ -60,13 +59,6 @@ std::uint32_t spread(std::uint32_t bits) {
   return (bits | bits << 1) & 0x55555555;
 }
 
-// The power of four below a width or height; equal for those within a factor of four that it begins.
-std::uint32_t power_of_four(float extent) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &extent, sizeof bits);
-  return bits >> 24;
-}
-
 // Adds to the cells of the valid candidates, which are at `cells`, where each is among all centres along an axis: a
 // place in their order, so that it makes no difference how far apart they are.
 template <typename Centre>
@@ -94,10 +86,6 @@ void sort_by(const Scratch& scratch, std::uint32_t count, std::uint32_t bits, Ke
 }
 
 }  // namespace
-
-bool overlaps_none(const OverlapRule& rule, float area) {
-  return !(area > 0) || (rule.metric == CROWD_NMS_IOU && !(area < std::numeric_limits<float>::infinity()));
-}
 
 void order_by_place(const Frame& frame, const Scratch& scratch, std::uint32_t count) {
   const std::uint32_t* const valid = scratch.by_rank;
@@ -133,17 +121,13 @@ void order_by_kind(const Frame& frame, const Scratch& scratch, std::uint32_t cou
   add_places(scratch, count, cells, 1, [&](std::uint32_t i) { return centre_y(frame.boxes[i]); });
   std::iota(scratch.index, scratch.index + count, 0u);
   sort_by(scratch, count, 32, [&](std::uint32_t k) { return cells[k]; });
-  sort_by(scratch, count, 16, [&](std::uint32_t k) {
-    const CrowdNmsBox& box = frame.boxes[valid[k]];
-    if (overlaps_none(rule, area(box, rule.offset)))
-      return 0xffffu;  // apart from those whose kind matters
-    return power_of_four(box.x2 - box.x1 + rule.offset) << 8 | power_of_four(box.y2 - box.y1 + rule.offset);
-  });
+  sort_by(scratch, count, 16, [&](std::uint32_t k) { return size_class(frame.boxes[valid[k]], rule); });
   if (frame.classes)
     sort_by(scratch, count, 32,
             [&](std::uint32_t k) { return static_cast<std::uint32_t>(frame.classes[valid[k]]) ^ 0x80000000u; });
   for (std::uint32_t slot = 0; slot < count; ++slot)
     scratch.index[slot] = valid[scratch.index[slot]];
+  split_by_edges(frame, scratch, count, rule);
   for (std::uint32_t slot = 0; slot < count; ++slot)
     scratch.of[scratch.index[slot]] = slot;
 }

@@ -15,12 +15,8 @@ namespace crowd::cpu {
 /// Neighbours share leaves, if candidates are spread as in most frames. Quick.
 void order_by_place(const Frame& frame, const Scratch& scratch, std::uint32_t count);
 
-/// By class, within a class by width and height, and within these by place: subtrees hold boxes of one class and of
-/// similar size. Takes some four times as long.
+/// By class, within a class by size_class(), and within these by edges: subtrees hold boxes of one class that have much
+/// in common. Takes some ten times as long.
 void order_by_kind(const Frame& frame, const Scratch& scratch, std::uint32_t count, const OverlapRule& rule);
-
-/// Whether a box of this area overlaps none under a rule under which disjoint boxes do not: the area underflows, and so
-/// does every intersection with it, or it overflows in a union.
-bool overlaps_none(const OverlapRule& rule, float area);
 
 }  // namespace crowd::cpu

@@ -31,10 +31,11 @@ struct alignas(32) Node {
   float x1[width], y1[width], x2[width], y2[width];
 };
 
-/// Ranges of widths, heights and classes of the boxes in eight leaves, or in eight nodes of the level below. Widths and
-/// heights include the offset.
+/// Ranges of widths, heights, areas and classes of the boxes in eight leaves, or in eight nodes of the level below.
+/// Widths and heights include the offset.
 struct alignas(32) Kinds {
   float width_min[width], width_max[width], height_min[width], height_max[width];
+  float area_min[width], area_max[width];
   std::int32_t label_min[width], label_max[width];
 };
 

@@ -27,6 +27,8 @@ struct Reach {
   Lanes width, height;                ///< of the probe
   Lanes common_width, common_height;  ///< above 0
   Lanes ratio;                        ///< of the smaller of two widths or heights to the larger
+  Lanes areas;                        ///< of the sum of two areas to what they have in common, at most
+  unsigned bounds_areas;              ///< a bit for each lane: whether `areas` is known
 };
 
 CROWD_INLINE Reach reach(const Leaf& leaf, std::uint32_t lane, const Task& task) {
@@ -36,7 +38,13 @@ CROWD_INLINE Reach reach(const Leaf& leaf, std::uint32_t lane, const Task& task)
   const float w = leaf.x2[lane] - leaf.x1[lane] + task.rule.offset;
   const float h = leaf.y2[lane] - leaf.y1[lane] + task.rule.offset;
   const float common_w = ratio * w, common_h = ratio * h;
-  return {all(w), all(h), all(common_w > tiny ? common_w : tiny), all(common_h > tiny ? common_h : tiny), all(ratio)};
+  return {.width = all(w),
+          .height = all(h),
+          .common_width = all(common_w > tiny ? common_w : tiny),
+          .common_height = all(common_h > tiny ? common_h : tiny),
+          .ratio = all(ratio),
+          .areas = all(1.0001f * (1 + task.min_iou) / task.min_iou),
+          .bounds_areas = exact ? ~0u : 0u};
 }
 
 template <typename Boxes>
@@ -67,10 +75,15 @@ CROWD_INLINE unsigned reached(const Probe& hi, const Reach& min, const Node& nod
          at_least(common_height(hi, node, offset), min.common_height);
 }
 
-CROWD_INLINE unsigned alike(const Probe& hi, const Reach& min, const Kinds& kinds) {
+/// The same of children whose kinds are known. Areas: what the bounds have in common is at least what a box inside has.
+CROWD_INLINE unsigned alike(const Probe& hi, const Reach& min, const Node& node, const Kinds& kinds, Lanes offset) {
+  const Lanes common = smaller(common_width(hi, node, offset), lanes(kinds.width_max)) *
+                       smaller(common_height(hi, node, offset), lanes(kinds.height_max));
+  const unsigned areas =
+      at_least(min.areas * smaller(common, lanes(kinds.area_max)), hi.area + lanes(kinds.area_min)) | ~min.bounds_areas;
   return at_least(lanes(kinds.width_max), min.common_width) & at_least(lanes(kinds.height_max), min.common_height) &
          at_least(min.width, min.ratio * lanes(kinds.width_min)) &
-         at_least(min.height, min.ratio * lanes(kinds.height_min)) &
+         at_least(min.height, min.ratio * lanes(kinds.height_min)) & areas &
          enclosing(kinds.label_min, kinds.label_max, hi.label);
 }
 
@@ -144,7 +157,7 @@ std::uint64_t sweep_tree(const Task& task, const Probe& hi, const Reach& min, st
     ++steps;
     rest &= reached(hi, min, level.nodes[visit.node], offset);
     if (level.kinds)
-      rest &= alike(hi, min, level.kinds[visit.node]);
+      rest &= alike(hi, min, level.nodes[visit.node], level.kinds[visit.node], offset);
     if (!visit.level)
       steps += static_cast<unsigned>(__builtin_popcount(rest));
     for (; rest; rest &= rest - 1) {

@@ -499,8 +499,8 @@ CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params
 /**
  * NMS on the host, in the calling thread. Never allocates, prints or throws. workspace: 64-byte aligned.
  * Cost: for detections O(n log n) plus the boxes of like size that meet. Whatever the boxes, with IoU of 0.3 or more a
- * search for slow ones found none of 16 384 that take greedy above 60 ms, nor of 100 000 above 0.7 s, on one core with
- * AVX2. Boxes that differ little in size, around one point or in one spot, take map-reduce up to 0.2 s and 1 s.
+ * search for slow ones found none of 16 384 that take greedy or map-reduce above 60 ms, nor of 100 000 above 0.7 s, on
+ * one core with AVX2.
  * Other metrics, and an IoU near 0 or 1, do not bound what a box can overlap, and cost up to all pairs, 8 in some 3 ns.
  * A rule that spares candidates that overlap has to be asked for each such pair, which may be all pairs: 10 ns each, and
  * a feature's values. Soft methods ask all pairs that overlap, matrix ones twice: up to 50 ns each. Merging adds O(n);
