@@ -3,8 +3,9 @@
 //
 // The ways of merging (CrowdNmsMerge), a row each, for host and device.
 //
-// A row is made for a survivor, is given the boxes it is merged of in the order of their indices, and then has the
-// box. Each operation is rounded once: compiled without contraction, as overlap.hpp is.
+// A row is made for an edge of a survivor's box: x1, y1, x2 or y2. It is given that edge of the boxes it is merged of
+// in the order of their indices, and then has the survivor's. Each operation is rounded once: compiled without
+// contraction, as overlap.hpp is.
 #pragma once
 
 #include "core/minmax.hpp"
@@ -16,29 +17,17 @@ namespace crowd {
 /// What a survivor's box is merged of.
 enum class MergedOf { nothing, members, voters };
 
-/// Sums of four coordinates.
-struct BoxSum {
-  double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
-
-  CROWD_HD void add(double weight, const CrowdNmsBox& box) {
-    x1 += weight * box.x1;
-    y1 += weight * box.y1;
-    x2 += weight * box.x2;
-    y2 += weight * box.y2;
-  }
-  CROWD_HD CrowdNmsBox over(double divisor) const {
-    return {static_cast<float>(x1 / divisor), static_cast<float>(y1 / divisor), static_cast<float>(x2 / divisor),
-            static_cast<float>(y2 / divisor)};
-  }
-};
+/// Of x1, y1, x2 and y2.
+enum class EdgeSide { low, high };
 
 struct NoMerge {
   static constexpr CrowdNmsMerge value = CROWD_NMS_MERGE_NONE;
   static constexpr char name[] = "none";
   static constexpr char description[] = "the survivor's own box";
   static constexpr MergedOf of = MergedOf::nothing;
-  CROWD_HD void add(const CrowdNmsBox&, float) {}
-  CROWD_HD CrowdNmsBox box(const CrowdNmsBox& own) const {
+  CROWD_HD explicit NoMerge(EdgeSide) {}
+  CROWD_HD void add(float, float) {}
+  CROWD_HD float edge(float own) const {
     return own;
   }
 };
@@ -48,15 +37,16 @@ struct MeanMerge {
   static constexpr char name[] = "mean";
   static constexpr char description[] = "the mean of the boxes that a survivor represents (box clustering of lsnms)";
   static constexpr MergedOf of = MergedOf::members;
-  CROWD_HD void add(const CrowdNmsBox& box, float) {
-    sum.add(1, box);
+  CROWD_HD explicit MeanMerge(EdgeSide) {}
+  CROWD_HD void add(float edge, float) {
+    sum += edge;
     count += 1;
   }
-  CROWD_HD CrowdNmsBox box(const CrowdNmsBox&) const {
-    return sum.over(count);
+  CROWD_HD float edge(float) const {
+    return static_cast<float>(sum / count);
   }
 
-  BoxSum sum;
+  double sum = 0;
   double count = 0;
 };
 
@@ -76,18 +66,19 @@ struct WeightedMerge {
   static constexpr char name[] = "weighted";
   static constexpr char description[] = "their mean, weighted by their scores (BlazeFace, Bazarevsky et al. 2019)";
   static constexpr MergedOf of = MergedOf::members;
-  CROWD_HD void add(const CrowdNmsBox& box, float score) {
-    add_weighted(box, merge_weight(score));
+  CROWD_HD explicit WeightedMerge(EdgeSide) {}
+  CROWD_HD void add(float edge, float score) {
+    add_weighted(edge, merge_weight(score));
   }
-  CROWD_HD void add_weighted(const CrowdNmsBox& box, double weight) {
-    sum.add(weight, box);
+  CROWD_HD void add_weighted(float edge, double weight) {
+    sum += weight * edge;
     weights += weight;
   }
-  CROWD_HD CrowdNmsBox box(const CrowdNmsBox& own) const {
-    return can_divide(weights) ? sum.over(weights) : own;
+  CROWD_HD float edge(float own) const {
+    return can_divide(weights) ? static_cast<float>(sum / weights) : own;
   }
 
-  BoxSum sum;
+  double sum = 0;
   double weights = 0;
 };
 
@@ -96,17 +87,18 @@ struct UnionMerge {
   static constexpr char name[] = "union";
   static constexpr char description[] = "the box around them (GREEDYNMM of sahi)";
   static constexpr MergedOf of = MergedOf::members;
-  CROWD_HD void add(const CrowdNmsBox& box, float) {
-    around = any ? CrowdNmsBox{smaller(around.x1, box.x1), smaller(around.y1, box.y1), larger(around.x2, box.x2),
-                               larger(around.y2, box.y2)}
-                 : box;
+  CROWD_HD explicit UnionMerge(EdgeSide of_edge) : side(of_edge) {}
+  CROWD_HD void add(float edge, float) {
+    const float beyond = side == EdgeSide::low ? smaller(outermost, edge) : larger(outermost, edge);
+    outermost = any ? beyond : edge;
     any = true;
   }
-  CROWD_HD CrowdNmsBox box(const CrowdNmsBox&) const {
-    return around;
+  CROWD_HD float edge(float) const {
+    return outermost;
   }
 
-  CrowdNmsBox around = {};
+  EdgeSide side;
+  float outermost = 0;
   bool any = false;
 };
 
@@ -116,6 +108,7 @@ struct VoteMerge : WeightedMerge {
   static constexpr char description[] =
       "the mean of all boxes that overlap it, weighted by their scores (box voting, Gidaris & Komodakis 2015)";
   static constexpr MergedOf of = MergedOf::voters;
+  using WeightedMerge::WeightedMerge;
 };
 
 using Merges = Table<NoMerge, MeanMerge, WeightedMerge, UnionMerge, VoteMerge>;
@@ -126,6 +119,28 @@ constexpr MergedOf merged_of(Table<Row...>, CrowdNmsMerge merge) {
   constexpr MergedOf rows[] = {Row::of...};
   return rows[merge];
 }
+
+/// The four rows of a box.
+template <typename Row>
+struct MergedBox {
+  CROWD_HD void add(const CrowdNmsBox& box, float score) {
+    x1.add(box.x1, score);
+    y1.add(box.y1, score);
+    x2.add(box.x2, score);
+    y2.add(box.y2, score);
+  }
+  CROWD_HD void add_weighted(const CrowdNmsBox& box, double weight) {
+    x1.add_weighted(box.x1, weight);
+    y1.add_weighted(box.y1, weight);
+    x2.add_weighted(box.x2, weight);
+    y2.add_weighted(box.y2, weight);
+  }
+  CROWD_HD CrowdNmsBox box(const CrowdNmsBox& own) const {
+    return {x1.edge(own.x1), y1.edge(own.y1), x2.edge(own.x2), y2.edge(own.y2)};
+  }
+
+  Row x1{EdgeSide::low}, y1{EdgeSide::low}, x2{EdgeSide::high}, y2{EdgeSide::high};
+};
 
 /// The score of a cluster (CrowdNmsClusterScore), used as a row of the table above is.
 struct ScoreSum {

@@ -42,23 +42,23 @@ class Voters {
 template <typename Row, typename Of>
 void write_boxes(const Frame& frame, Indices survivors, CrowdNmsBox* boxes, Of of) {
   for (const std::uint32_t survivor : survivors) {
-    Row row;
+    MergedBox<Row> merged;
     for (const std::uint32_t i : of(survivor))
-      row.add(frame.whole[i], frame.scores[i]);
-    *boxes++ = row.box(frame.whole[survivor]);
+      merged.add(frame.whole[i], frame.scores[i]);
+    *boxes++ = merged.box(frame.whole[survivor]);
   }
 }
 
 /// By the rows that merge what `what` says.
 template <MergedOf what, typename... Row, typename Of>
 void write_boxes(Table<Row...>, CrowdNmsMerge merge, const Frame& frame, Indices survivors, CrowdNmsBox* boxes, Of of) {
-  const auto by = [&]<typename Each>(Each) {
+  const auto by = [&]<typename Each>() {
     if constexpr (Each::of == what) {
       if (merge == Each::value)
         write_boxes<Each>(frame, survivors, boxes, of);
     }
   };
-  (by(Row{}), ...);
+  (by.template operator()<Row>(), ...);
 }
 
 void write_scores(CrowdNmsClusterScore kind, const Frame& frame, Indices survivors, float* scores,

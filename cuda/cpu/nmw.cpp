@@ -39,12 +39,12 @@ void write_boxes(const Job& job, std::uint32_t count) {
   const MemberLists members(frame, job.scratch, job.representatives);
   for (std::uint32_t r = 0; r < count; ++r) {
     const std::uint32_t survivor = job.scratch.survivors[r];
-    WeightedMerge merge;
+    MergedBox<WeightedMerge> merged;
     for (const std::uint32_t i : members.of(survivor)) {
       const double ratio = i == survivor ? 1 : job.rule.pair_test.ratio(frame.boxes[survivor], frame.boxes[i]);
-      merge.add_weighted(frame.whole[i], merge_weight(frame.scores[i]) * ratio);
+      merged.add_weighted(frame.whole[i], merge_weight(frame.scores[i]) * ratio);
     }
-    job.out.boxes[r] = merge.box(frame.whole[survivor]);
+    job.out.boxes[r] = merged.box(frame.whole[survivor]);
   }
 }
 

@@ -18,6 +18,22 @@ using namespace cpu;
 
 namespace {
 
+// Sums of four coordinates.
+struct BoxSum {
+  double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+
+  void add(double weight, const CrowdNmsBox& box) {
+    x1 += weight * box.x1;
+    y1 += weight * box.y1;
+    x2 += weight * box.x2;
+    y2 += weight * box.y2;
+  }
+  CrowdNmsBox over(double divisor) const {
+    return {static_cast<float>(x1 / divisor), static_cast<float>(y1 / divisor), static_cast<float>(x2 / divisor),
+            static_cast<float>(y2 / divisor)};
+  }
+};
+
 class Fusion {
  public:
   /// `heads`: memory of an entry for each candidate, or one.

@@ -161,6 +161,16 @@ __device__ inline std::uint32_t warp_min(std::uint32_t value) {
 #endif
 }
 
+__device__ inline std::uint32_t warp_or(std::uint32_t value) {
+#if __CUDA_ARCH__ >= 800 || defined(CROWD_EMULATED)
+  return __reduce_or_sync(all_lanes, value);
+#else
+  for (unsigned step = 16; step; step /= 2)
+    value |= __shfl_xor_sync(all_lanes, value, step);
+  return value;
+#endif
+}
+
 __device__ inline std::uint32_t warp_max(std::uint32_t value) {
   return ~warp_min(~value);
 }

@@ -90,52 +90,93 @@ __device__ void list_pending(const View& view, const Mine<items>& mine) {
   __syncthreads();
 }
 
-/// Best-ranked survivor among a row's listed suppressors, or its only one.
+/// The least of `best` and what kept entries of a vector have for rank << 16 | entry.
+__device__ inline std::uint32_t best_kept(const View& view, const uint4& vector, std::uint32_t best) {
+  const auto look = [&](std::uint32_t entry) {
+    const PublishedDecision decision = view.decision(entry / list_unit);
+    best = min(best, decision.has_kept() ? decision.rank() << 16 | entry : ~0u);
+  };
+  for (const std::uint32_t two : {vector.x, vector.y, vector.z, vector.w}) {
+    look(two & 0xffff);
+    look(two >> 16);
+  }
+  return best;
+}
+
+/// Best-ranked survivor among a row's listed suppressors, or its only one. Row::best() need not be the best one.
 __device__ inline std::uint32_t representative_on_list(const View& view, const Row& row) {
   if (row.has_one_suppressor())
     return view.decision(row.best()).has_kept() ? row.best() : CROWD_NMS_NONE;
-  const auto* list = reinterpret_cast<const std::uint16_t*>(view.list(row.list()));
+  const uint4* const list = view.list(row.list());
+  const std::uint32_t vectors = vectors_of(row);
   std::uint32_t best = ~0u;
-  for (std::uint32_t k = 0; k < row.suppressors(); ++k) {
-    const std::uint32_t suppressor = list[k] / list_unit;
-    if (const PublishedDecision decision = view.decision(suppressor); decision.has_kept())
-      best = min(best, decision.rank() << 16 | suppressor);
+  uint4 vector = vectors ? list[0] : uint4{};
+  for (std::uint32_t k = 0; k < vectors; ++k) {
+    // The next one is on its way while this one is looked through.
+    const uint4 next = k + 1 < vectors ? list[k + 1] : uint4{};
+    best = best_kept(view, vector, best);
+    vector = next;
   }
-  return best == ~0u ? CROWD_NMS_NONE : best & 0xffff;
+  return best == ~0u ? CROWD_NMS_NONE : (best & 0xffff) / list_unit;
 }
 
-/// Writes each candidate's representative, and counts how many each survivor represents.
-__device__ inline void write_representatives(const View& view, std::uint32_t ranked) {
-  std::uint32_t* to = view.a.out.representatives;
+/// The caller's representatives of the frame, or null.
+__device__ inline std::uint32_t* representatives_of(const View& view) {
+  std::uint32_t* const to = view.a.out.representatives;
+  return to ? to + view.a.frames.slot(view.frame) : nullptr;
+}
+
+/// `representative`: or CROWD_NMS_NONE.
+__device__ inline void represent(const View& view, std::uint32_t* to, std::uint32_t index,
+                                 std::uint32_t representative) {
+  if (representative != CROWD_NMS_NONE)
+    atomicAdd(&view.memory.members[representative], 1u);
   if (to)
-    to += view.a.frames.slot(view.frame);
-  for (std::uint32_t i = threadIdx.x; i < view.n; i += blockDim.x) {
-    view.memory.members[i] = 0;
-    if (to)
-      to[i] = CROWD_NMS_REJECTED;
-  }
-  __syncthreads();
+    to[index] = representative;
+}
+
+/// Looks for representatives of suppressed candidates without a list, a warp for each.
+__device__ inline void search_representatives(const View& view, std::uint32_t ranked) {
   for (std::uint32_t base = 0; base < ranked; base += blockDim.x) {
     const std::uint32_t rank = base + threadIdx.x;
     const Row row = rank < ranked ? view.found.rows[rank] : Row(uint2{0, 0});
-    const bool survives = rank < ranked && view.decision(row.index()).has_kept();
-    const bool suppressed = rank < ranked && !survives;
-    std::uint32_t representative = survives ? row.index() : CROWD_NMS_NONE;
-    if (suppressed && !row.is_unlisted())
-      representative = representative_on_list(view, row);
-    for (unsigned todo = __ballot_sync(all_lanes, suppressed && row.is_unlisted()); todo; todo &= todo - 1) {
+    const bool unlisted = rank < ranked && row.is_unlisted() && !view.decision(row.index()).has_kept();
+    for (unsigned todo = __ballot_sync(all_lanes, unlisted); todo; todo &= todo - 1) {
       const int lane = __ffs(static_cast<int>(todo)) - 1;
-      const std::uint32_t found =
-          search(view, __shfl_sync(all_lanes, row.index(), lane), 0, __shfl_sync(all_lanes, rank, lane), true).index;
-      if (static_cast<int>(threadIdx.x % 32) == lane && found != sentinel_suppressed)
-        representative = found;
+      const std::uint32_t index = __shfl_sync(all_lanes, row.index(), lane);
+      const Hit found = search(view, index, 0, __shfl_sync(all_lanes, rank, lane), true);
+      if (threadIdx.x % 32 == 0)
+        represent(view, representatives_of(view), index,
+                  found.index == sentinel_suppressed ? CROWD_NMS_NONE : found.index);
     }
-    if (representative != CROWD_NMS_NONE)
-      atomicAdd(&view.memory.members[representative], 1u);
-    if (to && rank < ranked)
-      to[row.index()] = representative;
+  }
+}
+
+/// Writes each candidate's representative, and counts how many each survivor represents. Not inlined: it takes
+/// registers that calls without either need.
+static __noinline__ __device__ void write_representatives(View view, std::uint32_t ranked) {
+  std::uint32_t* const to = representatives_of(view);
+  for (std::uint32_t i = threadIdx.x; i < view.n; i += blockDim.x) {
+    view.memory.members[i] = 0;
+    if (to && ranked < view.n)
+      to[i] = CROWD_NMS_REJECTED;
   }
   __syncthreads();
+  bool unlisted = false;
+#pragma unroll 1
+  for (std::uint32_t rank = threadIdx.x; rank < ranked; rank += blockDim.x) {
+    const Row row = view.found.rows[rank];
+    if (view.decision(row.index()).has_kept())
+      represent(view, to, row.index(), row.index());
+    else if (row.is_unlisted())
+      unlisted = true;
+    else
+      represent(view, to, row.index(), representative_on_list(view, row));
+  }
+  if (__syncthreads_or(unlisted)) {
+    search_representatives(view, ranked);
+    __syncthreads();
+  }
 }
 
 __device__ inline void write_report(const View& view, const RejectedCounts& rejected, std::uint32_t survivors) {

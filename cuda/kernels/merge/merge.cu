@@ -17,16 +17,16 @@ template <typename Row, bool of_members>
 __global__ void __launch_bounds__(threads) write_merged(MergeArguments a) {
   __shared__ std::uint32_t lists[warps][list_room];
   pdl_wait();
+  if (is_written(a)) {
+    const Survivor of = survivor_of(a, lists);
+    Sums<Row> sums;
+    if (of_members)
+      add_members(of, sums);
+    const float own = of.score();
+    write(of, own_rank(), of_members ? sums.row.edge(of.edge()) : of.edge(),
+          of_members ? sums.scores.score(a.cluster_score, own) : own);
+  }
   hand_out(a, blockIdx.y);
-  if (!is_written(a))
-    return;
-  const Survivor of = survivor_of(a, lists);
-  Sums<Row> sums;
-  if (of_members)
-    add_members(of, sums);
-  const float own = of.score();
-  write(of, own_rank(), of_members ? sums.row.box(as_box(of.box())) : as_box(of.box()),
-        of_members ? sums.scores.score(a.cluster_score, own) : own);
 }
 
 template <typename Row, bool of_members>

@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(threads) find_closest(NmwArguments a) {
   atomicAdd(a.common.found.members + at, 1u);
 }
 
-/// Sums by the ratio with the survivor.
+/// Of an edge, by the ratio with the survivor.
 struct RatioSum {
   static constexpr bool weighs = true;
   const NmwArguments& a;
@@ -103,22 +103,22 @@ struct RatioSum {
   __device__ double weight(const Survivor& of, std::size_t at) const {
     return merge_weight(a.score(at)) * ratio(of, at);
   }
-  __device__ void add(const CrowdNmsBox& box, double weight) {
-    row.add_weighted(box, weight);
+  __device__ void add(float edge, double weight) {
+    row.add_weighted(edge, weight);
   }
 };
 
 __global__ void __launch_bounds__(threads) write_closest(NmwArguments a) {
   __shared__ std::uint32_t lists[warps][list_room];
   pdl_wait();
+  if (is_written(a.common)) {
+    const Survivor of = survivor_of(a.common, lists);
+    RatioSum sum{a, WeightedMerge(own_side())};
+    if (a.common.out.boxes)
+      add_members(of, sum);
+    write(of, own_rank(), sum.row.edge(of.edge()), a.score(of.input + of.index));
+  }
   hand_out(a.common, blockIdx.y);
-  if (!is_written(a.common))
-    return;
-  const Survivor of = survivor_of(a.common, lists);
-  RatioSum sum{a, {}};
-  if (a.common.out.boxes)
-    add_members(of, sum);
-  write(of, own_rank(), sum.row.box(as_box(of.box())), a.score(of.input + of.index));
 }
 
 void launch_closest(const Call& call, const MergeArrays& arrays) {

@@ -15,15 +15,26 @@ namespace crowd::merging {
 /// Entries of a warp's list.
 constexpr unsigned list_room = 2 * tuning::merge_list;
 
-/// What is added up of a survivor's members.
+/// The edge of a box that is the lane's: x1, y1, x2, y2 in turn.
+__device__ inline unsigned own_edge() {
+  return threadIdx.x % 4;
+}
+__device__ inline EdgeSide own_side() {
+  return own_edge() < 2 ? EdgeSide::low : EdgeSide::high;
+}
+__device__ inline float edge_of(const float4& box) {
+  return reinterpret_cast<const float*>(&box)[own_edge()];
+}
+
+/// What is added up of a survivor's members: the lane's edge, and scores on all lanes.
 template <typename Row>
 struct Sums {
   static constexpr bool weighs = false;  ///< each candidate by a weight of its own
-  Row row;
+  Row row{own_side()};
   ScoreSum scores;
 
-  __device__ void add(const CrowdNmsBox& box, float score) {
-    row.add(box, score);
+  __device__ void add(float edge, float score) {
+    row.add(edge, score);
     scores.add(score);
   }
 };
@@ -37,26 +48,22 @@ struct Survivor {
   std::uint32_t members;  ///< 0: not known
   std::size_t input;
 
-  __device__ float4 box() const {
-    return a.frames.boxes[input + index];
+  __device__ float edge() const {
+    return edge_of(a.frames.boxes[input + index]);
   }
   __device__ float score() const {
     return a.frames.scores[input + index];
   }
 };
 
-__device__ inline CrowdNmsBox from_lane(const float4& box, int lane) {
-  return {__shfl_sync(all_lanes, box.x, lane), __shfl_sync(all_lanes, box.y, lane), __shfl_sync(all_lanes, box.z, lane),
-          __shfl_sync(all_lanes, box.w, lane)};
-}
-
-/// Adds the first `count` candidates of the list, in its order: on all lanes the same.
+/// Adds the first `count` candidates of the list, in its order: on all lanes the same. An addition waits for the one
+/// before it, so each lane has one sum of edges and not four, and `step` loads precede the first addition.
 template <typename Sum>
 __device__ void add_list(const Survivor& of, std::uint32_t count, Sum& sum) {
+  constexpr int step = 8;
   __syncwarp();
   for (std::uint32_t base = 0; base < count; base += warp_size) {
     const std::size_t at = of.input + of.list[min(base + threadIdx.x % warp_size, count - 1)];
-    const float4 box = of.a.frames.boxes[at];
     const int here = static_cast<int>(min(count - base, warp_size));
     const auto weight = [&] {
       if constexpr (Sum::weighs)
@@ -64,34 +71,46 @@ __device__ void add_list(const Survivor& of, std::uint32_t count, Sum& sum) {
       else
         return of.a.frames.scores[at];
     }();
-    for (int lane = 0; lane < here; ++lane)
-      sum.add(from_lane(box, lane), __shfl_sync(all_lanes, weight, lane));
+    for (int first = 0; first < here; first += step) {
+      float edges[step];
+      decltype(+weight) weights[step];
+#pragma unroll
+      for (int s = 0; s < step; ++s) {
+        const int k = min(first + s, here - 1);
+        edges[s] = edge_of(of.a.frames.boxes[of.input + of.list[base + static_cast<std::uint32_t>(k)]]);
+        weights[s] = __shfl_sync(all_lanes, weight, k);
+      }
+#pragma unroll
+      for (int s = 0; s < step; ++s)
+        if (first + s < here)
+          sum.add(edges[s], weights[s]);
+    }
   }
   __syncwarp();
 }
 
-/// Adds the candidates of a frame that `belongs` has, by index. For `step` candidates a lane, `belongs(first, found)`
-/// says with bit s of the result whether candidate first + s * warp_size is one. Ends where `max_count` are found.
+/// Adds the candidates of a frame that `belongs` has, by index. For `step` candidates a lane, `belongs(first, n)` says
+/// with bit s of the result whether candidate first + s * warp_size is one. Ends where `max_count` are found.
 template <unsigned step, typename Sum, typename Belongs>
 __device__ void add_found(const Survivor& of, std::uint32_t max_count, Sum& sum, Belongs belongs) {
-  static_assert(step * warp_size <= list_room);
+  static_assert(step <= 32 && warp_size <= list_room);
   const unsigned lane = threadIdx.x % warp_size;
   const std::uint32_t n = of.a.frames.held(of.frame);
   std::uint32_t count = 0;
   for (std::uint32_t base = 0; base < n && max_count; base += step * warp_size) {
     const std::uint32_t bits = belongs(base + lane, n);
-#pragma unroll
-    for (unsigned s = 0; s < step; ++s) {
+    for (std::uint32_t steps = warp_or(bits); steps; steps &= steps - 1) {
+      const unsigned s = static_cast<unsigned>(__ffs(static_cast<int>(steps))) - 1;
       const bool here = bits >> s & 1;
       const unsigned found = __ballot_sync(all_lanes, here);
       if (here)
         of.list[count + static_cast<std::uint32_t>(__popc(found & ((1u << lane) - 1)))] = base + s * warp_size + lane;
       count += static_cast<std::uint32_t>(__popc(found));
       max_count -= static_cast<std::uint32_t>(__popc(found));
-    }
-    if (count > list_room - step * warp_size) {
-      add_list(of, count, sum);
-      count = 0;
+      if (count > list_room - warp_size) {
+        add_list(of, count, sum);
+        count = 0;
+      }
     }
   }
   add_list(of, count, sum);
@@ -114,7 +133,7 @@ __device__ void add_members(const Survivor& of, Sum& sum) {
     sort_list(of.list, of.members);
     return add_list(of, of.members, sum);
   }
-  constexpr unsigned step = 16;
+  constexpr unsigned step = 32;
   add_found<step>(of, of.members, sum, [&](std::uint32_t first, std::uint32_t n) {
     std::uint32_t representatives[step];
 #pragma unroll
@@ -132,7 +151,7 @@ __device__ void add_members(const Survivor& of, Sum& sum) {
 __device__ inline void hand_out(const MergeArguments& a, std::uint32_t frame) {
   if (a.found.reports == a.out.reports)
     return;
-  // The first blocks have survivors to write.
+  // The first blocks have had survivors to write.
   const std::uint32_t thread = (gridDim.x - 1 - blockIdx.x) * threads + threadIdx.x;
   const std::uint32_t written = a.written(frame);
   if (thread == 0) {
@@ -154,13 +173,13 @@ __device__ inline void hand_out(const MergeArguments& a, std::uint32_t frame) {
   a.out.representatives[slot + thread] = dropped ? CROWD_NMS_NONE : survivor;
 }
 
-__device__ inline void write(const Survivor& of, std::uint32_t rank, const CrowdNmsBox& box, float score) {
+/// `edge`: the lane's.
+__device__ inline void write(const Survivor& of, std::uint32_t rank, float edge, float score) {
   const std::size_t at = static_cast<std::size_t>(of.frame) * of.a.out.max_survivors + rank;
-  if (threadIdx.x % warp_size)
-    return;
-  if (of.a.out.boxes)
-    of.a.out.boxes[at] = box;
-  if (of.a.out.scores)
+  const unsigned lane = threadIdx.x % warp_size;
+  if (of.a.out.boxes && lane < 4)
+    reinterpret_cast<float*>(of.a.out.boxes + at)[lane] = edge;
+  if (of.a.out.scores && lane == 0)
     of.a.out.scores[at] = score;
 }
 

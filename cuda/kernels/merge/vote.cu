@@ -21,12 +21,23 @@ struct VoteArguments {
 };
 static_assert(sizeof(VoteArguments) <= 4096, "what a kernel takes");
 
-/// Whether a candidate, by its number in the arrays, votes for a survivor other than itself. `box`: with which it
-/// overlaps.
-__device__ bool is_voter(const VoteArguments& a, const Survivor& of, const float4& of_box, std::size_t at,
-                         const float4& box, float score) {
-  const auto index = static_cast<std::uint32_t>(at - of.input);
-  const bool better = rank_key(score, index) > rank_key(of.score(), of.index);
+/// Whether two boxes have points in common. Where others may overlap, too: always.
+__device__ bool may_overlap(const float4& one, const float4& other, const PairRule& rule) {
+  const float w = fminf(one.z, other.z) - fmaxf(one.x, other.x) + rule.overlap.offset;
+  const float h = fminf(one.w, other.w) - fmaxf(one.y, other.y) + rule.overlap.offset;
+  return ((w > 0) & (h > 0)) | rule.disjoint_too;
+}
+
+/// Whether the candidate `index` of the frame votes for a survivor. `of_box`: with which that overlaps, `of_key`: its
+/// rank key.
+__device__ bool is_voter(const VoteArguments& a, const Survivor& of, const float4& of_box, std::uint64_t of_key,
+                         std::uint32_t index) {
+  if (index == of.index)
+    return true;
+  const std::size_t at = of.input + index;
+  const float4 box = a.boxes[at];
+  const float score = a.common.frames.scores[at];
+  const bool better = rank_key(score, index) > of_key;
   const float4& hi = better ? box : of_box;
   const float4& lo = better ? of_box : box;
   if (!suppresses(hi, lo, a.rule))
@@ -42,35 +53,28 @@ __device__ bool is_voter(const VoteArguments& a, const Survivor& of, const float
 
 template <typename Sum>
 __device__ void add_voters(const VoteArguments& a, const Survivor& of, Sum& sum) {
-  constexpr unsigned step = 4;
+  constexpr unsigned step = 8;
   const float4 of_box = a.boxes[of.input + of.index];
+  const std::uint64_t of_key = rank_key(of.score(), of.index);
   add_found<step>(of, ~0u, sum, [&](std::uint32_t first, std::uint32_t n) {
     float4 box[step];
-    float score[step];
 #pragma unroll
-    for (unsigned s = 0; s < step; ++s) {
-      const std::size_t at = of.input + min(first + s * warp_size, n - 1);
-      box[s] = a.boxes[at];
-      score[s] = a.common.frames.scores[at];
-    }
+    for (unsigned s = 0; s < step; ++s)
+      box[s] = a.boxes[of.input + min(first + s * warp_size, n - 1)];
+    std::uint32_t near = 0;
+#pragma unroll
+    for (unsigned s = 0; s < step; ++s)
+      near |= static_cast<std::uint32_t>(first + s * warp_size < n && may_overlap(of_box, box[s], a.rule)) << s;
     std::uint32_t bits = 0;
-#pragma unroll
-    for (unsigned s = 0; s < step; ++s) {
-      const std::uint32_t i = first + s * warp_size;
-      const bool votes = i < n && (i == of.index || is_voter(a, of, of_box, of.input + i, box[s], score[s]));
-      bits |= static_cast<std::uint32_t>(votes) << s;
+    for (; near; near &= near - 1) {
+      const unsigned s = static_cast<unsigned>(__ffs(static_cast<int>(near))) - 1;
+      bits |= static_cast<std::uint32_t>(is_voter(a, of, of_box, of_key, first + s * warp_size)) << s;
     }
     return bits;
   });
 }
 
-__global__ void __launch_bounds__(threads) write_voted(VoteArguments a) {
-  __shared__ std::uint32_t lists[warps][list_room];
-  pdl_wait();
-  hand_out(a.common, blockIdx.y);
-  if (!is_written(a.common))
-    return;
-  const Survivor of = survivor_of(a.common, lists);
+__device__ void write_voted_of(const VoteArguments& a, const Survivor& of) {
   Sums<VoteMerge> votes;
   Sums<NoMerge> members;
   if (a.common.out.boxes)
@@ -79,8 +83,15 @@ __global__ void __launch_bounds__(threads) write_voted(VoteArguments a) {
     add_members(of, members);
   const float own = of.score();
   const bool scored = members.scores.count > 0;
-  write(of, own_rank(), votes.row.box(as_box(of.box())),
-        scored ? members.scores.score(a.common.cluster_score, own) : own);
+  write(of, own_rank(), votes.row.edge(of.edge()), scored ? members.scores.score(a.common.cluster_score, own) : own);
+}
+
+__global__ void __launch_bounds__(threads) write_voted(VoteArguments a) {
+  __shared__ std::uint32_t lists[warps][list_room];
+  pdl_wait();
+  if (is_written(a.common))
+    write_voted_of(a, survivor_of(a.common, lists));
+  hand_out(a.common, blockIdx.y);
 }
 
 }  // namespace

@@ -97,6 +97,9 @@ inline unsigned __reduce_add_sync(unsigned mask, unsigned value) {
 inline unsigned __reduce_min_sync(unsigned mask, unsigned value) {
   return emulated_reduction(mask, value, [](unsigned a, unsigned b) { return std::min(a, b); });
 }
+inline unsigned __reduce_or_sync(unsigned mask, unsigned value) {
+  return emulated_reduction(mask, value, [](unsigned a, unsigned b) { return a | b; });
+}
 inline void __syncwarp() {
   crowd::emulator::exchange(crowd::emulator::Step::barrier, ~0u, 0);
 }
