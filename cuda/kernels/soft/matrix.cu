@@ -3,21 +3,28 @@
 //
 // Matrix NMS: each candidate looks at the better-ranked ones in its window, twice.
 
+#include "kernels/launch.cuh"
 #include "kernels/soft/soft.cuh"
 
 namespace crowd::ruled {
 
 namespace {
 
-/// The candidate of a group of lanes. Groups beyond the last one repeat that, and do not write.
+/// The candidate of `shared_by` lanes. Lanes beyond the last one repeat that, and do not write.
 struct Assigned {
   std::uint32_t place;
   bool writes;
 };
 
+template <unsigned shared_by>
+__device__ std::uint32_t first_of_block() {
+  return blockIdx.x * (threads / shared_by);
+}
+
+template <unsigned shared_by>
 __device__ Assigned assigned(std::uint32_t size) {
-  const std::uint32_t place = blockIdx.x * candidates_per_block + threadIdx.x / lanes;
-  return {min(place, size - 1), place < size && threadIdx.x % lanes == 0};
+  const std::uint32_t place = first_of_block<shared_by>() + threadIdx.x / shared_by;
+  return {min(place, size - 1), place < size && threadIdx.x % shared_by == 0};
 }
 
 struct Factor {
@@ -31,42 +38,44 @@ __device__ Factor lesser(const Factor& a, const Factor& b) {
   return b.value < a.value || (b.value == a.value && b.key > a.key) ? b : a;
 }
 
-}  // namespace
-
+template <unsigned shared_by>
 __global__ void __launch_bounds__(threads) find_covered(SoftArguments a) {
   pdl_wait();
   const SoftStage soft(a, blockIdx.y);
-  if (blockIdx.x * candidates_per_block >= soft.size())
+  if (first_of_block<shared_by>() >= soft.size())
     return;
-  const auto [place, writes] = assigned(soft.size());
+  const auto [place, writes] = assigned<shared_by>(soft.size());
   const Subject mine = soft.stage.subject(place);
   float largest = 0;
-  visit_suppressors<false>(soft.stage, Walk(soft.stage, mine.box), mine, ~0u, [&](std::uint32_t hi, std::uint64_t) {
-    largest = larger(largest, soft.ratio(soft.box(hi), mine.box));
-    return false;
-  });
+  visit_suppressors<false, shared_by>(soft.stage, Walk(soft.stage, mine.box), mine, ~0u,
+                                      [&](std::uint32_t hi, std::uint64_t) {
+                                        largest = larger(largest, soft.ratio(soft.box(hi), mine.box));
+                                        return false;
+                                      });
 #pragma unroll
-  for (unsigned step = lanes / 2; step; step /= 2)
+  for (unsigned step = shared_by / 2; step; step /= 2)
     largest = larger(largest, __shfl_xor_sync(all_lanes, largest, step));
   if (writes)
     soft.covered(place) = largest;
 }
 
+template <unsigned shared_by>
 __global__ void __launch_bounds__(threads) lower_by_matrix(SoftArguments a) {
   pdl_wait();
   const SoftStage soft(a, blockIdx.y);
-  if (blockIdx.x * candidates_per_block >= soft.size())
+  if (first_of_block<shared_by>() >= soft.size())
     return;
-  const auto [place, writes] = assigned(soft.size());
+  const auto [place, writes] = assigned<shared_by>(soft.size());
   const Subject mine = soft.stage.subject(place);
   Factor min_factor{1, ~0ull, no_place};
-  visit_suppressors<false>(soft.stage, Walk(soft.stage, mine.box), mine, ~0u, [&](std::uint32_t hi, std::uint64_t key) {
-    min_factor =
-        lesser(min_factor, {soft.matrix_factor(soft.ratio(soft.box(hi), mine.box), soft.covered(hi)), key, hi});
-    return false;
-  });
+  visit_suppressors<false, shared_by>(
+      soft.stage, Walk(soft.stage, mine.box), mine, ~0u, [&](std::uint32_t hi, std::uint64_t key) {
+        min_factor =
+            lesser(min_factor, {soft.matrix_factor(soft.ratio(soft.box(hi), mine.box), soft.covered(hi)), key, hi});
+        return false;
+      });
 #pragma unroll
-  for (unsigned step = lanes / 2; step; step /= 2)
+  for (unsigned step = shared_by / 2; step; step /= 2)
     min_factor = lesser(min_factor, {__shfl_xor_sync(all_lanes, min_factor.value, step),
                                      __shfl_xor_sync(all_lanes, min_factor.key, step),
                                      __shfl_xor_sync(all_lanes, min_factor.place, step)});
@@ -77,6 +86,23 @@ __global__ void __launch_bounds__(threads) lower_by_matrix(SoftArguments a) {
   const bool below = soft.is_below(index, score);
   soft.state(place) = {0, 0, score, below ? min_factor.place : no_place};
   soft.publish(place, below ? ScoreWord::suppressed() : ScoreWord::kept(score));
+}
+
+template <unsigned shared_by>
+void launch_looks(const Call& call, const SoftArguments& arguments) {
+  const LaunchShape shape{call.grid(ceil_div(call.frames.capacity, threads / shared_by)), threads};
+  launch_pdl(find_covered<shared_by>, call, shape, arguments);
+  launch_pdl(lower_by_matrix<shared_by>, call, shape, arguments);
+}
+
+}  // namespace
+
+void launch_matrix_looks(const Call& call, const SoftArguments& arguments) {
+  const std::uint64_t by_warps = std::uint64_t{call.frame_count} * call.frames.capacity * warp_size;
+  if (by_warps <= std::uint64_t{current_device().processors} * tuning::staged_resident_threads)
+    launch_looks<warp_size>(call, arguments);
+  else
+    launch_looks<lanes>(call, arguments);
 }
 
 }  // namespace crowd::ruled

@@ -46,7 +46,8 @@ void launch_outputs(const Call& call, const SoftArguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;
   if (call.out.representatives || call.out.members)
     launch_pdl(write_soft_representatives, call, shape_of(call, ceil_div(capacity, threads), threads), arguments);
-  launch_pdl(write_soft_survivors, call, shape_of(call, ceil_div(capacity, soft_warps), soft_threads), arguments);
+  launch_pdl(write_soft_survivors, call, shape_of(call, ceil_div(capacity, survivors_per_block), soft_threads),
+             arguments);
 }
 
 }  // namespace
@@ -81,9 +82,7 @@ void launch_matrix(Call& call, std::byte* workspace) {
   call.params = soft_params(call.params, Overlaps::all);
   const SoftArguments arguments = take_arguments(call, Carver(workspace, workspace_alignment), decay, false);
   launch_sort(call, arguments.staged);
-  const LaunchShape windows = shape_of(call, arguments.staged.shape.window_blocks, threads);
-  launch_pdl(find_covered, call, windows, arguments);
-  launch_pdl(lower_by_matrix, call, windows, arguments);
+  launch_matrix_looks(call, arguments);
   launch_outputs(call, arguments);
 }
 template void launch_matrix<Decay::linear>(Call& call, std::byte* workspace);

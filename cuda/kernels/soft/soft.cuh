@@ -183,12 +183,14 @@ __global__ void settle(SoftArguments a);
 /// The same for frames that settle() gave up, one survivor after another. A block a frame.
 __global__ void settle_in_turn(SoftArguments a);
 
-__global__ void find_covered(SoftArguments a);
-__global__ void lower_by_matrix(SoftArguments a);
+/// Matrix NMS, two kernels: how far each candidate is covered by better-ranked ones, then the scores.
+void launch_matrix_looks(const Call& call, const SoftArguments& arguments);
 
 /// Representatives, and members of survivors.
 __global__ void write_soft_representatives(SoftArguments a);
-/// Survivors in the order of their scores, and reports. A warp takes a candidate.
+/// Survivors in the order of their scores, and reports. A block takes survivors_per_block candidates.
+constexpr unsigned survivors_per_warp = 4;
+constexpr unsigned survivors_per_block = soft_warps * survivors_per_warp;
 __global__ void write_soft_survivors(SoftArguments a);
 
 }  // namespace crowd::ruled
