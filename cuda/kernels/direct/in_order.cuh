@@ -30,17 +30,30 @@ struct Token {
   }
 };
 
-/// Bits of lanes with undecided suppressors of a listed row in its own group. Undecided words hold ranks.
-__device__ inline std::uint32_t undecided_in_group(const View& view, const Row& row, std::uint32_t group) {
-  std::uint32_t lanes = 0;
+/// Groups before its own of which a group knows the suppressors of listed rows apart: while these are decided, one
+/// after another, it looks through lists for suppressors in the groups before them.
+constexpr unsigned groups_before = 3;
+
+/// A row's suppressors in its own group of ranks and in those before, the last one first: bits of lanes.
+struct NearSuppressors {
+  std::uint32_t own = 0, before[groups_before] = {};
+};
+
+/// Those of a listed row that are undecided. Undecided words hold ranks.
+__device__ inline NearSuppressors undecided_near(const View& view, const Row& row, std::uint32_t group) {
+  NearSuppressors near;
   const auto add = [&](std::uint32_t index) {
     const PublishedDecision decision = view.decision(index);
     const std::uint32_t rank = decision.index();
-    lanes |= decision.is_undecided() && rank / 32 == group ? 1u << rank % 32 : 0;
+    const std::uint32_t bit = decision.is_undecided() ? 1u << rank % 32 : 0;
+    near.own |= rank / 32 == group ? bit : 0;
+#pragma unroll
+    for (unsigned b = 0; b < groups_before; ++b)
+      near.before[b] |= rank / 32 + 1 + b == group ? bit : 0;
   };
   if (row.has_one_suppressor()) {
     add(row.best());
-    return lanes;
+    return near;
   }
   for (std::uint32_t k = 0; k < vectors_of(row); ++k) {
     const uint4 entries = view.list(row.list())[k];
@@ -49,7 +62,7 @@ __device__ inline std::uint32_t undecided_in_group(const View& view, const Row& 
       add((two >> 16) / list_unit);
     }
   }
-  return lanes;
+  return near;
 }
 
 /// Whether a suppressor of a listed row is kept.
@@ -57,11 +70,9 @@ __device__ inline bool has_kept_suppressor(const View& view, const Row& row) {
   return (row.has_one_suppressor() ? view.decision(row.best()) : add_list(view, row)).has_kept();
 }
 
+/// Of numbers.
 __device__ inline float min_of_lanes(float value) {
-#pragma unroll
-  for (unsigned step = 16; step; step /= 2)
-    value = fminf(value, __shfl_xor_sync(all_lanes, value, step));
-  return value;
+  return key_score(warp_min(number_key(value)));
 }
 
 /// The box around the boxes of lanes that are `open`. For a whole warp.
@@ -80,14 +91,27 @@ __device__ inline bool may_meet(const float4& box, const float4& hull, float off
   return meet_along(box.x, box.z, hull.x, hull.z, offset) && meet_along(box.y, box.w, hull.y, hull.w, offset);
 }
 
-/// False if no box that is as wide and high, or more, overlaps `box`: PairRule::reach bounds the ratio of extents.
-__device__ inline bool may_fit(const float4& box, float least_width, float least_height, const PairRule& rule) {
+/// Widths and heights of boxes.
+struct Extents {
+  float min_width, max_width, min_height, max_height;
+};
+
+/// Of the boxes of lanes that are `open`. For a whole warp.
+__device__ inline Extents extents_of_lanes(const float4& box, bool open, float offset) {
+  const float w = width(box, offset), h = height(box, offset);
+  return {min_of_lanes(open ? w : INFINITY), -min_of_lanes(open ? -w : INFINITY), min_of_lanes(open ? h : INFINITY),
+          -min_of_lanes(open ? -h : INFINITY)};
+}
+
+/// False if `box` overlaps no box of such extents: PairRule::reach bounds the ratio of extents.
+__device__ inline bool may_fit(const float4& box, const Extents& others, const PairRule& rule) {
   const float w = width(box, rule.overlap.offset);
   const float h = height(box, rule.overlap.offset);
-  if (w * h < tiny_area || least_width * least_height < tiny_area || !(rule.reach < INFINITY))
+  if (w * h < tiny_area || others.min_width * others.min_height < tiny_area || !(rule.reach < INFINITY))
     return true;
   const float ratio = (1 + 2 * rule.reach) * (1 + 1e-5f);
-  return w * ratio >= least_width && h * ratio >= least_height;
+  return w * ratio >= others.min_width && h * ratio >= others.min_height && others.max_width * ratio >= w &&
+         others.max_height * ratio >= h;
 }
 
 /// Compares the lanes' rows that are `open` with survivors `from` to `end` - 1. Returns whether the lane's row is still
@@ -96,15 +120,14 @@ __device__ inline bool try_new_survivors(const View& view, const Candidate& mine
                                          std::uint32_t end) {
   const PairRule& rule = view.a.rule;
   const float4 hull = hull_of_lanes(mine.box, open);
-  const float least_width = min_of_lanes(open ? width(mine.box, rule.overlap.offset) : INFINITY);
-  const float least_height = min_of_lanes(open ? height(mine.box, rule.overlap.offset) : INFINITY);
+  const Extents extents = extents_of_lanes(mine.box, open, rule.overlap.offset);
   for (std::uint32_t base = from; base < end && __any_sync(all_lanes, open); base += 32) {
     const std::uint32_t place = base + threadIdx.x % 32;
     Candidate survivor{};
     if (place < end)
       survivor = fetch(view.a, view.input, load_relaxed(view.memory.members + place));
     const bool near = place < end && (rule.disjoint_too || (may_meet(survivor.box, hull, rule.overlap.offset) &&
-                                                            may_fit(survivor.box, least_width, least_height, rule)));
+                                                            may_fit(survivor.box, extents, rule)));
     for (unsigned todo = __ballot_sync(all_lanes, near); todo; todo &= todo - 1) {
       const int lane = __ffs(static_cast<int>(todo)) - 1;
       const float left = __shfl_sync(all_lanes, survivor.box.x, lane);
@@ -125,68 +148,95 @@ __device__ inline bool try_new_survivors(const View& view, const Candidate& mine
   return open;
 }
 
-/// Suppressors among the warp's lanes in `others`, for the lanes that are `open`: bits of lanes before. For a whole
-/// warp.
-__device__ inline std::uint32_t suppressors_in_warp(const View& view, const Candidate& mine, bool open,
-                                                    std::uint32_t others) {
+/// Suppressors among the candidates that lanes have the `index` of, of lanes in `others`, for the lanes that are
+/// `open`. For a whole warp.
+__device__ inline std::uint32_t suppressors_among(const View& view, const Candidate& mine, bool open,
+                                                  std::uint32_t index, std::uint32_t others) {
   std::uint32_t lanes = 0;
   for (std::uint32_t todo = others; todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;
-    const std::uint32_t other = __shfl_sync(all_lanes, mine.index, lane);
-    if (open && lane < static_cast<int>(threadIdx.x % 32) &&
-        suppresses(view.a, view.input, fetch(view.a, view.input, other), mine))
+    const std::uint32_t other = __shfl_sync(all_lanes, index, lane);
+    if (open && suppresses(view.a, view.input, fetch(view.a, view.input, other), mine))
       lanes |= 1u << lane;
   }
   return lanes;
 }
 
-/// Waits until all groups before `group` are decided. Meanwhile compares the lanes' unlisted rows with survivors.
-/// Returns the number of survivors. For a whole warp.
-__device__ inline std::uint32_t wait_for_token(const View& view, std::uint32_t group, const Candidate& mine,
-                                               bool& open) {
+/// What the lanes' rows of a group know of its turn.
+struct GroupRows {
+  Row row;
+  Candidate mine;         ///< of an unlisted row
+  bool listed, unlisted;  ///< undecided, so far: no suppressor is known to be kept
+};
+
+/// Waits until all groups before `group` are decided. Meanwhile compares the lanes' rows with survivors of all groups
+/// but those that NearSuppressors are about. Returns the number of survivors. For a whole warp.
+__device__ inline std::uint32_t wait_for_token(const View& view, std::uint32_t group, GroupRows& rows) {
+  bool listed_tried = false, unlisted_tried = false;
   for (std::uint32_t tried = 0;;) {
     // All lanes must see the same token.
     const Token token{__shfl_sync(all_lanes, Token::load(view).word, 0)};
     acquire_in_block();
     __syncwarp();
-    if (__any_sync(all_lanes, open))
-      open = try_new_survivors(view, mine, open, tried, token.survivors());
-    tried = token.survivors();
+    if (!listed_tried && token.groups() + groups_before >= group) {
+      listed_tried = true;
+      if (rows.listed)
+        rows.listed = !has_kept_suppressor(view, rows.row);
+    }
+    if (!unlisted_tried) {
+      unlisted_tried = token.groups() + 1 >= group;
+      if (__any_sync(all_lanes, rows.unlisted))
+        rows.unlisted = try_new_survivors(view, rows.mine, rows.unlisted, tried, token.survivors());
+      tried = token.survivors();
+    }
     if (token.groups() == group)
-      return tried;
+      return token.survivors();
     // Warps whose turn is far off leave the multiprocessor to the others.
     if (const std::uint32_t before = group - token.groups(); before > 1)
       sleep_about(before * tuning::direct_sleep);
   }
 }
 
-/// Decides 32 consecutive ranks, a lane a rank, and passes the token on. For a whole warp.
+/// Suppressors near the lanes' undecided rows; of unlisted ones in their group and the last one before. For a whole
+/// warp.
+__device__ inline NearSuppressors find_near(const View& view, std::uint32_t group, const GroupRows& rows,
+                                            std::uint32_t may_suppress) {
+  NearSuppressors near;
+  if (__any_sync(all_lanes, rows.unlisted)) {
+    near.own = suppressors_among(view, rows.mine, rows.unlisted, rows.row.index(), may_suppress);
+    if (group) {
+      const std::uint32_t index = view.found.rows[32 * (group - 1) + threadIdx.x % 32].index();
+      near.before[0] = suppressors_among(view, rows.mine, rows.unlisted, index,
+                                         __ballot_sync(all_lanes, !view.decision(index).all_suppressed()));
+    }
+  }
+  if (rows.listed)
+    near = undecided_near(view, rows.row, group);
+  return near;
+}
+
+/// Decides 32 consecutive ranks, a lane a rank, and passes the token on. All that can be known before the group's turn
+/// is found out before: later, all others wait. For a whole warp.
 __device__ inline void decide_group(const View& view, std::uint32_t group) {
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t rank = 32 * group + lane;
   const Row row = rank < view.a.frames.capacity ? view.found.rows[rank] : Row::absent();
   const PublishedDecision before = view.decision(row.index());
   const bool undecided = before.is_undecided();
-  const bool unlisted = undecided && row.is_unlisted();
-  Candidate mine{};
-  mine.index = row.index();
-  if (unlisted)
-    mine = fetch(view.a, view.input, row.index());
-  // A listed row's suppressors in its warp are known from its list. Both before the token: later, all others wait.
+  GroupRows rows{row, {}, undecided && !row.is_unlisted(), undecided && row.is_unlisted()};
+  rows.mine.index = row.index();
+  if (rows.unlisted)
+    rows.mine = fetch(view.a, view.input, row.index());
   const std::uint32_t settled = __ballot_sync(all_lanes, before.has_kept());
-  const std::uint32_t may_suppress = settled | __ballot_sync(all_lanes, undecided);
-  std::uint32_t suppressors = 0;
-  if (__any_sync(all_lanes, unlisted))
-    suppressors = suppressors_in_warp(view, mine, unlisted, may_suppress);
-  const bool listed = undecided && !unlisted;
-  if (listed)
-    suppressors = undecided_in_group(view, row, group);
-  bool open = unlisted;
-  const std::uint32_t survivors = wait_for_token(view, group, mine, open);
-  if (listed)
-    open = !has_kept_suppressor(view, row);
-  const bool falls = suppressors & settled;
-  const std::uint32_t kept = keep_lanes(__ballot_sync(all_lanes, open && !falls), suppressors);
+  const NearSuppressors near = find_near(view, group, rows, settled | __ballot_sync(all_lanes, undecided));
+  const std::uint32_t survivors = wait_for_token(view, group, rows);
+  std::uint32_t kept_suppressors = near.own & settled;
+#pragma unroll
+  for (unsigned b = 0; b < groups_before; ++b)
+    if (group > b)
+      kept_suppressors |= near.before[b] & load_relaxed(&view.shared.kept[group - 1 - b]);
+  const std::uint32_t kept =
+      keep_lanes(__ballot_sync(all_lanes, (rows.listed || rows.unlisted) && !kept_suppressors), near.own);
   const std::uint32_t survive = kept | settled;
   const bool survives = survive >> lane & 1;
   if (undecided)

@@ -192,7 +192,38 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
         queue_pair(to, near[k][w], w, k * blockDim.x + threadIdx.x);
 }
 
-/// Finds and tests all pairs of the tile, a queue at a time.
+/// Tests the thread's columns against the rows near them that may still change.
+template <typename Tile, unsigned items>
+__device__ void test_columns(const DirectArguments& a, Tile& tile, const BlockRows& block,
+                             const Columns<items, Tile::bounded>& columns, std::uint32_t (&near)[items][Tile::words]) {
+  std::uint32_t key[items];
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    key[k] = columns.key[k];
+#pragma unroll 1
+  for (std::uint32_t i = threadIdx.x; i < items * blockDim.x; i += blockDim.x) {
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w) {
+      // The lanes of a warp take the same row, so that they load its box together.
+      for (std::uint32_t rows = warp_or(near[0][w]); rows; rows &= rows - 1) {
+        const std::uint32_t place = 32 * w + highest_bit(rows & (0 - rows));
+        if (near[0][w] >> place % 32 & 1 && key[0] >= load_relaxed(&tile.min_key[place]))
+          test_pair(a, tile, block, place, i);
+      }
+    }
+    // The next column moves up: one copy of the code for all, and registers that need no index.
+#pragma unroll
+    for (unsigned k = 1; k < items; ++k) {
+      key[k - 1] = key[k];
+#pragma unroll
+      for (unsigned w = 0; w < Tile::words; ++w)
+        near[k - 1][w] = near[k][w];
+    }
+  }
+}
+
+/// Finds and tests all pairs of the tile, a queue at a time. What is left after a few queues, if it would fill many,
+/// is tested a column a thread: queues of many pairs of few columns are filled by few threads.
 template <typename Tile, unsigned items>
 __device__ void find_suppressors(const DirectArguments& a, Tile& tile, const BlockRows& block,
                                  const Columns<items, Tile::bounded>& columns,
@@ -200,13 +231,15 @@ __device__ void find_suppressors(const DirectArguments& a, Tile& tile, const Blo
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
     drop_far(tile, columns.bins[k], near[k]);
-  for (;;) {
+  for (unsigned queues = 1;; ++queues) {
     queue_pairs<Tile, items>(tile, near);
     __syncthreads();
     const std::uint32_t queued = tile.queued;
     test_pairs(a, tile, block, min(queued, Tile::queue_room));
     if (!unlikely(queued > Tile::queue_room))
       return;
+    if (unlikely(queues >= tuning::direct_queues && queued > tuning::direct_queues_left * Tile::queue_room))
+      return test_columns(a, tile, block, columns, near);
     __syncthreads();
     if (threadIdx.x == 0)
       tile.queued = 0;

@@ -205,7 +205,12 @@ __device__ inline bool decide_many(const View& view) {
   const std::uint32_t pending = view.shared.pending;
   const auto is_pending = [](const Row& row) { return row.has_suppressors() || decision_of(row).is_undecided(); };
   bool undecided = true;
-  unsigned searches = tuning::direct_searches;
+  // Rounds wait for searches: decide_in_order() takes less time where many rows need them.
+  bool unlisted = false;
+  for (std::uint32_t number = threadIdx.x; number < pending; number += blockDim.x)
+    unlisted |= view.memory.pending[number].is_unlisted();
+  unsigned searches =
+      __syncthreads_count(unlisted) > static_cast<int>(tuning::direct_searched) ? 0 : tuning::direct_searches;
 #pragma unroll 1
   for (unsigned round = 0; round < tuning::direct_rounds; ++round) {
     for (std::uint32_t base = 0; base < pending; base += blockDim.x) {

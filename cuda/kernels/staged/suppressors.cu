@@ -122,6 +122,14 @@ __device__ Assignment assign(const Stage& stage) {
   return {min(place, size - 1), place < size && threadIdx.x % shared_by == 0};
 }
 
+/// The window of a candidate; empty if it overlaps none.
+__device__ Walk walk_of(const Stage& stage, const Subject& mine) {
+  Walk walk(stage, mine.box);
+  if (!stage.a.rule.disjoint_too && overlaps_none(stage.a.rule.overlap, mine.area))
+    walk.close();
+  return walk;
+}
+
 // Blocks from shape.window_blocks on list places by rank.
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
@@ -135,7 +143,7 @@ __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
   const Subject mine = stage.subject(assigned.place);
   Finds finds;
   const bool cut = visit_suppressors<false, shared_by>(
-      stage, Walk(stage, mine.box), mine, tuning::staged_visits,
+      stage, walk_of(stage, mine), mine, tuning::staged_visits,
       [&](std::uint32_t place, std::uint64_t key) {
         finds.add(key, place);
         return false;
@@ -182,7 +190,7 @@ __global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
   const Assignment assigned = assign<shared_by>(stage);
   const Subject mine = stage.subject(assigned.place);
   bool suppressed = false;
-  const bool cut = visit_suppressors<true, shared_by>(stage, Walk(stage, mine.box), mine, tuning::staged_visits,
+  const bool cut = visit_suppressors<true, shared_by>(stage, walk_of(stage, mine), mine, tuning::staged_visits,
                                                       [&](std::uint32_t, std::uint64_t) { return suppressed = true; });
   suppressed = group_sum<shared_by>(suppressed);
   // The whole warp looks through windows that are cut off at staged_visits.
