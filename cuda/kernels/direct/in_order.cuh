@@ -7,10 +7,9 @@
 // of them while its warp waits for the token.
 #pragma once
 
-#include <cmath>
-
 #include "kernels/chain.cuh"
 #include "kernels/direct/pending.cuh"
+#include "kernels/hull.cuh"
 
 namespace crowd::CROWD_DIRECT {
 
@@ -70,48 +69,66 @@ __device__ inline bool has_kept_suppressor(const View& view, const Row& row) {
   return (row.has_one_suppressor() ? view.decision(row.best()) : add_list(view, row)).has_kept();
 }
 
-/// Of numbers.
-__device__ inline float min_of_lanes(float value) {
-  return key_score(warp_min(number_key(value)));
+__device__ inline Candidate from_lane(const Candidate& of, int lane) {
+  Candidate its{};
+  its.box = {__shfl_sync(all_lanes, of.box.x, lane), __shfl_sync(all_lanes, of.box.y, lane),
+             __shfl_sync(all_lanes, of.box.z, lane), __shfl_sync(all_lanes, of.box.w, lane)};
+  its.label = __shfl_sync(all_lanes, of.label, lane);
+  if constexpr (has_rules)
+    its.index = __shfl_sync(all_lanes, of.index, lane);
+  return its;
 }
 
-/// The box around the boxes of lanes that are `open`. For a whole warp.
-__device__ inline float4 hull_of_lanes(const float4& box, bool open) {
-  return {min_of_lanes(open ? box.x : INFINITY), min_of_lanes(open ? box.y : INFINITY),
-          -min_of_lanes(open ? -box.z : INFINITY), -min_of_lanes(open ? -box.w : INFINITY)};
+/// overlapping(), one of the others after another.
+__device__ inline std::uint32_t overlapping_by_others(const View& view, const Candidate& mine, bool open,
+                                                      const Candidate& other, unsigned others) {
+  const PairRule& rule = view.a.rule;
+  std::uint32_t found = 0;
+  for (unsigned todo = others; todo; todo &= todo - 1) {
+    const int lane = __ffs(static_cast<int>(todo)) - 1;
+    const float left = __shfl_sync(all_lanes, other.box.x, lane);
+    const float right = __shfl_sync(all_lanes, other.box.z, lane);
+    const bool meets = rule.disjoint_too || meet_along(left, right, mine.box.x, mine.box.z, rule.overlap.offset);
+    if (!__any_sync(all_lanes, open && meets))
+      continue;
+    const Candidate its = from_lane(other, lane);
+    if (open && (!rule.by_class || its.label == mine.label) && overlaps(view.a, view.input, its, mine))
+      found |= 1u << lane;
+  }
+  return found;
 }
 
-/// Whether two boxes meet along an axis.
-__device__ inline bool meet_along(float from, float to, float other_from, float other_to, float offset) {
-  return fminf(to, other_to) - fmaxf(from, other_from) + offset > 0;
+/// overlapping(), one of the lanes' own after another.
+__device__ inline std::uint32_t overlapping_by_rows(const View& view, const Candidate& mine, unsigned rows,
+                                                    const Candidate& other, bool asked) {
+  std::uint32_t found = 0;
+  for (unsigned todo = rows; todo; todo &= todo - 1) {
+    const int lane = __ffs(static_cast<int>(todo)) - 1;
+    const Candidate its = from_lane(mine, lane);
+    const bool hit =
+        asked && (!view.a.rule.by_class || other.label == its.label) && overlaps(view.a, view.input, other, its);
+    const std::uint32_t hits = __ballot_sync(all_lanes, hit);
+    found = static_cast<int>(threadIdx.x % 32) == lane ? hits : found;
+  }
+  return found;
 }
 
-/// False if `box` intersects none of the boxes within `hull`: rounding is monotone.
-__device__ inline bool may_meet(const float4& box, const float4& hull, float offset) {
-  return meet_along(box.x, box.z, hull.x, hull.z, offset) && meet_along(box.y, box.w, hull.y, hull.w, offset);
+/// For lanes that are `open`: bits of lanes whose candidate `other`, if it is `asked` for, overlaps the lane's own. For
+/// a whole warp.
+__device__ inline std::uint32_t overlapping(const View& view, const Candidate& mine, bool open, const Candidate& other,
+                                            bool asked) {
+  const unsigned rows = __ballot_sync(all_lanes, open);
+  const unsigned others = __ballot_sync(all_lanes, asked);
+  return __popc(others) <= __popc(rows) ? overlapping_by_others(view, mine, open, other, others)
+                                        : overlapping_by_rows(view, mine, rows, other, asked);
 }
 
-/// Widths and heights of boxes.
-struct Extents {
-  float min_width, max_width, min_height, max_height;
-};
-
-/// Of the boxes of lanes that are `open`. For a whole warp.
-__device__ inline Extents extents_of_lanes(const float4& box, bool open, float offset) {
-  const float w = width(box, offset), h = height(box, offset);
-  return {min_of_lanes(open ? w : INFINITY), -min_of_lanes(open ? -w : INFINITY), min_of_lanes(open ? h : INFINITY),
-          -min_of_lanes(open ? -h : INFINITY)};
-}
-
-/// False if `box` overlaps no box of such extents: PairRule::reach bounds the ratio of extents.
-__device__ inline bool may_fit(const float4& box, const Extents& others, const PairRule& rule) {
-  const float w = width(box, rule.overlap.offset);
-  const float h = height(box, rule.overlap.offset);
-  if (w * h < tiny_area || others.min_width * others.min_height < tiny_area || !(rule.reach < INFINITY))
-    return true;
-  const float ratio = (1 + 2 * rule.reach) * (1 + 1e-5f);
-  return w * ratio >= others.min_width && h * ratio >= others.min_height && others.max_width * ratio >= w &&
-         others.max_height * ratio >= h;
+/// False if the lane's `box` overlaps none of the boxes that lanes have `near`. True if these are few. For a whole
+/// warp.
+__device__ inline bool may_overlap_any(const float4& box, const float4& others, bool near, const PairRule& rule) {
+  constexpr int few = 4;
+  return __popc(__ballot_sync(all_lanes, near)) <= few ||
+         may_overlap(box, hull_of_lanes(others, near, rule.overlap.offset), rule);
 }
 
 /// Compares the lanes' rows that are `open` with survivors `from` to `end` - 1. Returns whether the lane's row is still
@@ -119,47 +136,17 @@ __device__ inline bool may_fit(const float4& box, const Extents& others, const P
 __device__ inline bool try_new_survivors(const View& view, const Candidate& mine, bool open, std::uint32_t from,
                                          std::uint32_t end) {
   const PairRule& rule = view.a.rule;
-  const float4 hull = hull_of_lanes(mine.box, open);
-  const Extents extents = extents_of_lanes(mine.box, open, rule.overlap.offset);
+  const Hull hull = hull_of_lanes(mine.box, open, rule.overlap.offset);
   for (std::uint32_t base = from; base < end && __any_sync(all_lanes, open); base += 32) {
     const std::uint32_t place = base + threadIdx.x % 32;
     Candidate survivor{};
     if (place < end)
       survivor = fetch(view.a, view.input, load_relaxed(view.memory.members + place));
-    const bool near = place < end && (rule.disjoint_too || (may_meet(survivor.box, hull, rule.overlap.offset) &&
-                                                            may_fit(survivor.box, extents, rule)));
-    for (unsigned todo = __ballot_sync(all_lanes, near); todo; todo &= todo - 1) {
-      const int lane = __ffs(static_cast<int>(todo)) - 1;
-      const float left = __shfl_sync(all_lanes, survivor.box.x, lane);
-      const float right = __shfl_sync(all_lanes, survivor.box.z, lane);
-      const bool meets = rule.disjoint_too || meet_along(left, right, mine.box.x, mine.box.z, rule.overlap.offset);
-      if (!__any_sync(all_lanes, open && meets))
-        continue;
-      const float4 box = {left, __shfl_sync(all_lanes, survivor.box.y, lane), right,
-                          __shfl_sync(all_lanes, survivor.box.w, lane)};
-      const std::int32_t label = __shfl_sync(all_lanes, survivor.label, lane);
-      Candidate other = {box, 0, 0, label};
-      if constexpr (has_rules)
-        other.index = __shfl_sync(all_lanes, survivor.index, lane);
-      if (open && (!rule.by_class || label == mine.label) && overlaps(view.a, view.input, other, mine))
-        open = false;
-    }
+    const bool near = place < end && may_overlap(survivor.box, hull, rule);
+    const bool may = may_overlap_any(mine.box, survivor.box, near, rule);
+    open &= !overlapping(view, mine, open && may, survivor, near);
   }
   return open;
-}
-
-/// Suppressors among the candidates that lanes have the `index` of, of lanes in `others`, for the lanes that are
-/// `open`. For a whole warp.
-__device__ inline std::uint32_t suppressors_among(const View& view, const Candidate& mine, bool open,
-                                                  std::uint32_t index, std::uint32_t others) {
-  std::uint32_t lanes = 0;
-  for (std::uint32_t todo = others; todo; todo &= todo - 1) {
-    const int lane = __ffs(static_cast<int>(todo)) - 1;
-    const std::uint32_t other = __shfl_sync(all_lanes, index, lane);
-    if (open && suppresses(view.a, view.input, fetch(view.a, view.input, other), mine))
-      lanes |= 1u << lane;
-  }
-  return lanes;
 }
 
 /// What the lanes' rows of a group know of its turn.
@@ -197,17 +184,18 @@ __device__ inline std::uint32_t wait_for_token(const View& view, std::uint32_t g
   }
 }
 
-/// Suppressors near the lanes' undecided rows; of unlisted ones in their group and the last one before. For a whole
-/// warp.
+/// Suppressors near the lanes' undecided rows; of unlisted ones in their group and the last one before. `may_suppress`:
+/// whether the lane's own row may. For a whole warp.
 __device__ inline NearSuppressors find_near(const View& view, std::uint32_t group, const GroupRows& rows,
-                                            std::uint32_t may_suppress) {
+                                            bool may_suppress) {
   NearSuppressors near;
   if (__any_sync(all_lanes, rows.unlisted)) {
-    near.own = suppressors_among(view, rows.mine, rows.unlisted, rows.row.index(), may_suppress);
+    near.own = overlapping(view, rows.mine, rows.unlisted, rows.mine, may_suppress) & low_bits(threadIdx.x % 32);
     if (group) {
       const std::uint32_t index = view.found.rows[32 * (group - 1) + threadIdx.x % 32].index();
-      near.before[0] = suppressors_among(view, rows.mine, rows.unlisted, index,
-                                         __ballot_sync(all_lanes, !view.decision(index).all_suppressed()));
+      const bool may = !view.decision(index).all_suppressed();
+      near.before[0] =
+          overlapping(view, rows.mine, rows.unlisted, may ? fetch(view.a, view.input, index) : Candidate{}, may);
     }
   }
   if (rows.listed)
@@ -224,11 +212,11 @@ __device__ inline void decide_group(const View& view, std::uint32_t group) {
   const PublishedDecision before = view.decision(row.index());
   const bool undecided = before.is_undecided();
   GroupRows rows{row, {}, undecided && !row.is_unlisted(), undecided && row.is_unlisted()};
-  rows.mine.index = row.index();
-  if (rows.unlisted)
+  const bool may_suppress = undecided || before.has_kept();
+  if (may_suppress)
     rows.mine = fetch(view.a, view.input, row.index());
   const std::uint32_t settled = __ballot_sync(all_lanes, before.has_kept());
-  const NearSuppressors near = find_near(view, group, rows, settled | __ballot_sync(all_lanes, undecided));
+  const NearSuppressors near = find_near(view, group, rows, may_suppress);
   const std::uint32_t survivors = wait_for_token(view, group, rows);
   std::uint32_t kept_suppressors = near.own & settled;
 #pragma unroll

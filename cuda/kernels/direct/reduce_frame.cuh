@@ -262,9 +262,8 @@ __device__ void write_survivors(const View& view, const Mine<items>& mine, const
 /// `small`: the frame has no more candidates than threads, and so few that looks need no limit.
 template <bool greedy, unsigned items, bool small = false>
 __device__ void reduce_frame(const View& view, const Row* first) {
-  const auto mine = load_rows<items>(first, view.a.frames.capacity);
-  const RejectedCounts rejected = *view.found.rejected;
-  const std::uint32_t ranked = view.n - rejected.invalid - rejected.below_threshold;
+  auto mine = load_rows<items>(first, view.a.frames.capacity);
+  RejectedCounts rejected = *view.found.rejected;
   const auto keep = [&](const Row& row, std::uint32_t rank) { view.store(row.index(), PublishedDecision::kept(rank)); };
   const unsigned survive = choose(mine, [](const Row& row) { return !row.has_suppressors(); });
   for_each(mine, survive, keep);
@@ -289,6 +288,9 @@ __device__ void reduce_frame(const View& view, const Row* first) {
     decide_in_order(view);
     __syncthreads();
     kept = count_kept<items>(view);
+    // Loaded again, here and below, so that no register holds them during the call: usual frames would pay for that.
+    mine = load_rows<items>(first, view.a.frames.capacity);
+    rejected = *view.found.rejected;
   }
   if (unlikely(view.a.out.representatives || view.a.out.members)) {
     unsigned survived = 0;
@@ -296,7 +298,10 @@ __device__ void reduce_frame(const View& view, const Row* first) {
     for (unsigned k = 0; k < items; ++k)
       survived |= (view.shared.kept[first_word + k] >> threadIdx.x % 32 & 1) << k;
     for_each(mine, survived, keep);
-    write_representatives(view, ranked);
+    write_representatives(view, view.n - rejected.invalid - rejected.below_threshold);
+    kept = count_kept<items>(view);
+    mine = load_rows<items>(first, view.a.frames.capacity);
+    rejected = *view.found.rejected;
   }
   write_survivors(view, mine, kept);
   // By the last warp, which has the fewest survivors to write.

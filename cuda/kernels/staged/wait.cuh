@@ -7,6 +7,7 @@
 #pragma once
 
 #include "kernels/chain.cuh"
+#include "kernels/hull.cuh"
 #include "kernels/staged/pending.cuh"
 
 namespace crowd::CROWD_STAGED {
@@ -24,6 +25,7 @@ struct ResolveShared {
   std::uint64_t key[threads];
   std::int32_t label[threads];
   std::uint32_t hits[warps];  ///< of try_survivors(): a bit for each of these
+  Hull hulls[warps];          ///< of all that it was ever for, by warp
   /// Of a thread's candidate: bits of threads before, a word for each warp up to its own.
   std::uint32_t suppressors[warps * (warps + 1) / 2][warp_size];
   std::uint32_t open[warps], kept[warps];  ///< bits of threads
@@ -79,6 +81,14 @@ __device__ inline std::uint32_t count_before(ResolveShared& shared, bool on, std
          static_cast<std::uint32_t>(__popc(mask & ((1u << lane) - 1)));
 }
 
+/// Whether a candidate may overlap one of the block's whose lists are incomplete.
+__device__ inline bool is_near_any(const ResolveShared& shared, const float4& box, const PairRule& rule) {
+  bool near = false;
+  for (unsigned warp = 0; warp < warps && !near; ++warp)
+    near = may_overlap(box, shared.hulls[warp], rule);
+  return near;
+}
+
 /// Compares candidates whose lists are incomplete with survivors `first` to `end` - 1. For a whole block.
 __device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pending& pending, ResolveShared& shared,
                                      std::uint32_t first, std::uint32_t end) {
@@ -100,8 +110,13 @@ __device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pe
         survivor < end ? load_relaxed(stage.a.arrays.ranked + stage.slot + survivor) : pending.place;
     const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
     const float4 box = stage.a.arrays.box[stage.slot + place];
+    const std::int32_t label = stage.label(key);
+    const bool near = survivor < end && is_near_any(shared, box, stage.a.rule);
     __syncthreads();
-    for (std::uint32_t its = threadIdx.x / columns; survivor < end && its < total; its += threads / columns) {
+    for (std::uint32_t its = threadIdx.x / columns; near && its < total; its += threads / columns) {
+      // Of crowds of many classes most pairs end here.
+      if (shared.label[its] != label)
+        continue;
       const Subject subject = shared.get(its, stage.a.rule.overlap.offset);
       if (stage.may_suppress(key, box, subject) && stage.suppresses(key, box, subject))
         atomicOr(&shared.hits[its / warp_size], 1u << its % warp_size);
@@ -181,6 +196,10 @@ __device__ inline void decide_block(const Stage& stage, Pending& pending, Resolv
 /// Until all candidates of the block are decided, at the latest by the blocks before it being done. For a whole block.
 __device__ inline void wait_for_blocks(const Stage& stage, Pending& pending, ResolveShared& shared) {
   const Subject mine = stage.subject(pending.place);
+  // Read behind the barriers of count_before().
+  const Hull hull = hull_of_lanes(mine.box, pending.is_undecided() && pending.more, stage.a.rule.overlap.offset);
+  if (threadIdx.x % warp_size == 0)
+    shared.hulls[threadIdx.x / warp_size] = hull;
   bool prepared = false;
   for (std::uint32_t tried = 0;;) {
     if (threadIdx.x < warp_size)
