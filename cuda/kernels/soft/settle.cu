@@ -20,7 +20,7 @@ class PendingCandidate {
         index_(soft.index(place)),
         state_(soft.state(place)),
         lowered_by_(soft.lowered_by(place)),
-        seen_word_(soft.seen_word(place)) {}
+        seen_word_(state_.by == no_place ? 0 : soft.seen_word(place)) {}
 
   /// Whether it is pending on none yet, or on one whose word has changed. For a whole warp.
   __device__ bool may_go_on() const {
