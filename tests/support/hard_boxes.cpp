@@ -143,8 +143,39 @@ Boxes one_pile(std::uint32_t n, Dice& dice) {
   return set;
 }
 
+// Squares that are apart and rank best, and among them squares around one point, each a little larger than another.
+Boxes nested_below_a_grid(std::uint32_t n, Dice& dice) {
+  Boxes set;
+  const std::uint32_t nested = n - n / 2;
+  const std::uint32_t side = side_of(n / 2);
+  for (std::uint32_t i = 0; i < nested; ++i) {
+    const float half = 50 * std::exp(0.0015f * static_cast<float>(i));
+    set.add({500 - half, 500 - half, 500 + half, 500 + half}, dice.between(0.5f, 0.50001f));
+  }
+  for (std::uint32_t i = nested; i < n; ++i) {
+    const float x = 180 * static_cast<float>((i - nested) % side), y = 180 * static_cast<float>((i - nested) / side);
+    const float extent = log_between(20, 178, dice);
+    set.add({x, y, x + extent, y + extent}, dice.between(0.8f, 1));
+  }
+  return set;
+}
+
+// Squares around one point up to areas that are no finite float, and below them a crowd of small ones.
+Boxes areas_that_overflow(std::uint32_t n, Dice& dice) {
+  Boxes set;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const bool small = dice.one_in(3);
+    const float half = small ? 2.5f : log_between(300, 1e29f, dice);
+    const float at = small ? dice.between(0, 12) : 0;
+    set.add({at - half, at - half, at + half, at + half}, small ? dice.between(0.2f, 0.3f) : dice.between(0.8f, 1));
+  }
+  return set;
+}
+
 constexpr Distribution all[] = {
     {"decoys", decoys},
+    {"nested_below_a_grid", nested_below_a_grid},
+    {"areas_that_overflow", areas_that_overflow},
     {"many_orders_of_magnitude", many_orders_of_magnitude},
     {"class_each", class_each},
     {"many_classes_in_a_pile", many_classes_in_a_pile},
