@@ -22,7 +22,8 @@ constexpr unsigned small_group = 8;
 /// whose list finds no room searches instead. With room for 20 and lists padded to 4 entries that happened to 3 of 4096
 /// crowded candidates of equal score. Lists are padded to 8 now.
 constexpr unsigned direct_list_room = 28;
-/// Queues of pairs that a block fills before it tests the others a column a thread, if these would fill as many more.
+/// Queues of pairs that a block fills before it tests the others a column a thread, if these would fill as many more:
+/// 2800 nested boxes of 4096 take the map 52 us, not 298.
 constexpr unsigned direct_queues = 3;
 constexpr unsigned direct_queues_left = 4;
 /// Looks of a warp, and rounds of a block that has more pending candidates than threads, after which candidates are
@@ -34,7 +35,8 @@ constexpr unsigned direct_rounds = 13;
 constexpr unsigned direct_changes = 16;
 /// Searches of a warp for rows without a list before that.
 constexpr unsigned direct_searches = 2;
-/// Threads with such rows, of a block that has more pending candidates than threads, from which on it does not search.
+/// Threads with such rows, of a block that has more pending candidates than threads, above which it does not search: a
+/// round in which any warp does takes some 50 us.
 constexpr unsigned direct_searched = 4;
 /// A warp whose turn is to come looks again after so many nanoseconds for each that is before it.
 constexpr unsigned direct_sleep = 64;
