@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Decides in rank order what looks (pending.cuh) have left undecided for too long. A warp takes 32 consecutive ranks
-// and decides them at once when all better ranks are decided, which a word of the block says: the token. So a step
-// reads each list once, and 128 steps decide any frame. A row without a list is compared with each survivor once, most
-// of them while its warp waits for the token.
+// and decides them at once when all better ranks are decided, which a word of the block says: the token. 128 steps
+// decide any frame. Lists are read, and rows without lists compared with survivors, while their warps wait for the
+// token: of suppressors in the last groups before, bits are known by then, and a step is an AND of words.
 #pragma once
 
 #include "kernels/chain.cuh"
@@ -152,7 +152,7 @@ __device__ inline bool try_new_survivors(const View& view, const Candidate& mine
 /// What the lanes' rows of a group know of its turn.
 struct GroupRows {
   Row row;
-  Candidate mine;         ///< of an unlisted row
+  Candidate mine;         ///< of a row that is kept or undecided
   bool listed, unlisted;  ///< undecided, so far: no suppressor is known to be kept
 };
 
