@@ -73,7 +73,7 @@ __device__ inline bool suppresses(const float4& hi, const float4& lo, const Pair
   // The constant widens the band so that values that may have underflowed are divided.
   const bool accepted = inter > __fmaf_rn(rule.accept_factor, divisor, 1e-37f);
   if (unlikely(!accepted & !(inter < __fmaf_rn(rule.reject_factor, divisor, -1e-37f)))) {
-    // The ratio is 0 or NaN. Whoever sends such boxes sends many: no division for these.
+    // The ratio is 0 or NaN. A frame made to be slow has many such boxes: no division for these.
     if (!(divisor < INFINITY))
       return rule.disjoint_too && overlaps(as_box(hi), as_box(lo), rule.overlap);
     return overlaps(as_box(hi), as_box(lo), rule.overlap);
