@@ -121,7 +121,7 @@ void fill_bounds(const Level& level, const Boxes* below, std::uint32_t count, st
     clear(level.nodes[c / width], c % width);
 }
 
-// Widths, heights and areas of a leaf, as finite numbers. Boxes that overlap none have an area of 0 in it.
+// Widths, heights and areas of a leaf, as finite numbers; an area that is NaN counts as 0.
 struct Extents {
   float widths[width], heights[width], areas[width];
 };
