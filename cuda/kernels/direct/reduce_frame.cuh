@@ -288,8 +288,9 @@ __device__ void reduce_frame(const View& view, const Row* first) {
     decide_in_order(view);
     __syncthreads();
     kept = count_kept<items>(view);
-    // Loaded again, here and below, so that no register holds them during the call: usual frames would pay for that.
-    mine = load_rows<items>(first, view.a.frames.capacity);
+    // Loaded again, here and below, so that no register holds them during the call: usual frames would pay for that. So
+    // they would if `first` was kept for it.
+    mine = load_rows<items>(view.found.rows + Mine<items>::rank(0), view.a.frames.capacity);
     rejected = *view.found.rejected;
   }
   if (unlikely(view.a.out.representatives || view.a.out.members)) {
@@ -300,7 +301,7 @@ __device__ void reduce_frame(const View& view, const Row* first) {
     for_each(mine, survived, keep);
     write_representatives(view, view.n - rejected.invalid - rejected.below_threshold);
     kept = count_kept<items>(view);
-    mine = load_rows<items>(first, view.a.frames.capacity);
+    mine = load_rows<items>(view.found.rows + Mine<items>::rank(0), view.a.frames.capacity);
     rejected = *view.found.rejected;
   }
   write_survivors(view, mine, kept);
