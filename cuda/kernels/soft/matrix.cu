@@ -98,8 +98,7 @@ void launch_looks(const Call& call, const SoftArguments& arguments) {
 }  // namespace
 
 void launch_matrix_looks(const Call& call, const SoftArguments& arguments) {
-  const std::uint64_t by_warps = std::uint64_t{call.frame_count} * call.frames.capacity * warp_size;
-  if (by_warps <= std::uint64_t{current_device().processors} * tuning::staged_resident_threads)
+  if (has_warp_for_each(call))
     launch_looks<warp_size>(call, arguments);
   else
     launch_looks<lanes>(call, arguments);

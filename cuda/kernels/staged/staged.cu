@@ -46,6 +46,11 @@ StagedArguments staged_arguments(const Call& call, Carver& carver) {
           call_rules(call)};
 }
 
+bool has_warp_for_each(const Call& call) {
+  const std::uint64_t candidates = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
+  return candidates * warp_size <= std::uint64_t{current_device().processors} * tuning::staged_resident_threads;
+}
+
 void launch_sort(const Call& call, const StagedArguments& arguments) {
   const Shape& shape = arguments.shape;
   const auto run = [&](void (*kernel)(StagedArguments), std::uint32_t blocks, std::size_t shared = 0) {

@@ -210,9 +210,7 @@ __global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
 void launch_search(const Call& call, StagedArguments arguments) {
   // 8 lanes a candidate, in place of 4, make 33600 candidates of a network's head quicker (170 us, not 195), but 16384
   // uniform ones slower (18.2 us, not 16.5).
-  const std::uint64_t candidates = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
-  const std::uint64_t resident = std::uint64_t{current_device().processors} * tuning::staged_resident_threads;
-  const bool few = candidates * warp_size <= resident;
+  const bool few = has_warp_for_each(call);
   auto* kernel = few ? find_suppressors<tuning::staged_many_lanes> : find_suppressors<lanes>;
   if (call.all_suppress)
     kernel = few ? find_dominated<tuning::staged_many_lanes> : find_dominated<lanes>;
