@@ -120,28 +120,6 @@ constexpr MergedOf merged_of(Table<Row...>, CrowdNmsMerge merge) {
   return rows[merge];
 }
 
-/// The four rows of a box.
-template <typename Row>
-struct MergedBox {
-  CROWD_HD void add(const CrowdNmsBox& box, float score) {
-    x1.add(box.x1, score);
-    y1.add(box.y1, score);
-    x2.add(box.x2, score);
-    y2.add(box.y2, score);
-  }
-  CROWD_HD void add_weighted(const CrowdNmsBox& box, double weight) {
-    x1.add_weighted(box.x1, weight);
-    y1.add_weighted(box.y1, weight);
-    x2.add_weighted(box.x2, weight);
-    y2.add_weighted(box.y2, weight);
-  }
-  CROWD_HD CrowdNmsBox box(const CrowdNmsBox& own) const {
-    return {x1.edge(own.x1), y1.edge(own.y1), x2.edge(own.x2), y2.edge(own.y2)};
-  }
-
-  Row x1{EdgeSide::low}, y1{EdgeSide::low}, x2{EdgeSide::high}, y2{EdgeSide::high};
-};
-
 /// The score of a cluster (CrowdNmsClusterScore), used as a row of the table above is.
 struct ScoreSum {
   CROWD_HD void add(float score) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "core/merges.hpp"
 #include "core/methods.hpp"
 #include "cpu/members.hpp"
 #include "cpu/merge.hpp"
