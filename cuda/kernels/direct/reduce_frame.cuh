@@ -29,6 +29,11 @@ __device__ Mine<items> load_rows(const Row* first, std::uint32_t capacity) {
   return mine;
 }
 
+template <unsigned items>
+__device__ Mine<items> load_rows(const View& view) {
+  return load_rows<items>(view.found.rows + Mine<items>::rank(0), view.a.frames.capacity);
+}
+
 /// Calls `what`(row, rank) for the thread's rows whose bit in `chosen` is set.
 template <unsigned items, typename Function>
 __device__ void for_each(const Mine<items>& mine, unsigned chosen, const Function& what) {
@@ -290,7 +295,7 @@ __device__ void reduce_frame(const View& view, const Row* first) {
     kept = count_kept<items>(view);
     // Loaded again, here and below, so that no register holds them during the call: usual frames would pay for that. So
     // they would if `first` was kept for it.
-    mine = load_rows<items>(view.found.rows + Mine<items>::rank(0), view.a.frames.capacity);
+    mine = load_rows<items>(view);
     rejected = *view.found.rejected;
   }
   if (unlikely(view.a.out.representatives || view.a.out.members)) {
@@ -301,7 +306,7 @@ __device__ void reduce_frame(const View& view, const Row* first) {
     for_each(mine, survived, keep);
     write_representatives(view, view.n - rejected.invalid - rejected.below_threshold);
     kept = count_kept<items>(view);
-    mine = load_rows<items>(view.found.rows + Mine<items>::rank(0), view.a.frames.capacity);
+    mine = load_rows<items>(view);
     rejected = *view.found.rejected;
   }
   write_survivors(view, mine, kept);
