@@ -110,6 +110,10 @@ struct Call {
   bool by_class() const {
     return frames.classes && !params.class_agnostic;
   }
+  /// Of all frames, if each has as many as its capacity.
+  std::uint64_t max_candidates() const {
+    return std::uint64_t{frame_count} * frames.capacity;
+  }
   dim3 grid(std::uint32_t blocks) const {
     return {blocks ? blocks : 1, frame_count, 1};
   }

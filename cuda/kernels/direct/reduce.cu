@@ -36,7 +36,7 @@ DirectArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t cap
 /// Rows a block of the map: few enough to occupy all multiprocessors. One is left for the reduce of a single frame,
 /// which starts early (launch_pdl()).
 unsigned tile_for(const Call& call, const Device& device) {
-  const std::uint64_t rows = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
+  const std::uint64_t rows = call.max_candidates();
   const bool leave_one = device.hopper && call.frame_count == 1 && device.processors > 1;
   const std::uint64_t blocks = device.processors - (leave_one ? 1 : 0);
   return static_cast<unsigned>(std::min<std::uint64_t>((rows + blocks - 1) / blocks, 32 * words_max));

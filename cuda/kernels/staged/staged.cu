@@ -19,7 +19,7 @@ float min_part(const OverlapRule& rule) {
 
 /// As few as keep all blocks of resolve() in flight. Map-reduce decides before it.
 std::uint32_t min_per_warp(const Call& call) {
-  const std::uint64_t candidates = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
+  const std::uint64_t candidates = call.max_candidates();
   const std::uint64_t resident = std::uint64_t{current_device().processors} * tuning::staged_resident_blocks * warps;
   std::uint32_t per_warp = call.all_suppress ? warp_size : tuning::staged_per_warp;
   while (per_warp < warp_size && candidates > resident * per_warp)
@@ -47,8 +47,8 @@ StagedArguments staged_arguments(const Call& call, Carver& carver) {
 }
 
 bool has_warp_for_each(const Call& call) {
-  const std::uint64_t candidates = static_cast<std::uint64_t>(call.frame_count) * call.frames.capacity;
-  return candidates * warp_size <= std::uint64_t{current_device().processors} * tuning::staged_resident_threads;
+  return call.max_candidates() * warp_size <=
+         std::uint64_t{current_device().processors} * tuning::staged_resident_threads;
 }
 
 void launch_sort(const Call& call, const StagedArguments& arguments) {
