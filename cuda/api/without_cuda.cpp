@@ -40,6 +40,11 @@ CrowdNmsStatus crowd_nms_cuda_gather(const CrowdNmsCandidates*, const CrowdNmsSu
   return crowd::no_gpu();
 }
 
+CrowdNmsStatus crowd_nms_cuda_and_gather(const CrowdNmsParams*, const CrowdNmsCandidates*, const CrowdNmsSurvivors*,
+                                         const CrowdNmsGathered*, void*, size_t, CUstream_st*) {
+  return crowd::no_gpu();
+}
+
 CrowdNmsStatus crowd_nms_cuda_probe(void) {
   return crowd::no_gpu();
 }

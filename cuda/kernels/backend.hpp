@@ -10,8 +10,14 @@
 
 namespace crowd::cuda {
 
-/// crowd_nms_cuda() of arguments that have passed check_call(), within FloatingPointModes.
+/// crowd_nms_cuda() of arguments that have passed check_call(), within FloatingPointModes. `gather`: null, or what has
+/// passed check_gathered() and is gathered as well if the call's own kernels can; is_gathered then becomes true.
 CrowdNmsStatus run_checked(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
-                           const CrowdNmsSurvivors& survivors, void* workspace, std::size_t bytes, CUstream_st* stream);
+                           const CrowdNmsSurvivors& survivors, void* workspace, std::size_t bytes, CUstream_st* stream,
+                           const CrowdNmsGathered* gather = nullptr, bool* is_gathered = nullptr);
+
+/// Whether crowd_nms_cuda_gather() takes these arguments.
+CrowdNmsStatus check_gathered(const CrowdNmsCandidates* candidates, const CrowdNmsSurvivors* survivors,
+                              const CrowdNmsGathered* gathered);
 
 }  // namespace crowd::cuda

@@ -12,6 +12,7 @@
 #include "core/decay.hpp"
 #include "core/rules.hpp"
 #include "core/validity.hpp"
+#include "kernels/gather.cuh"
 #include "kernels/tuning.hpp"
 
 namespace crowd {
@@ -96,6 +97,8 @@ struct Call {
   const float4* whole = nullptr;            ///< boxes, where frames.boxes are their visible parts
   bool all_suppress = false;                ///< suppressed candidates suppress, too: map-reduce
   PaperScratch scratch{};                   ///< of method paper alone
+  Gathering gathering{};                    ///< what kernels that write `out` may gather as well
+  mutable bool is_gathered = false;         ///< they do
   mutable cudaError_t error = cudaSuccess;  ///< of the first launch that failed
 
   /// cudaGetLastError() would take an error that is the application's.

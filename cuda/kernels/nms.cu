@@ -111,6 +111,7 @@ void launch_lists(Call& call, std::byte* workspace) {
       return;
     (void)cudaGetLastError();
     call.error = cudaSuccess;
+    call.is_gathered = false;
   }
   const auto launch_staged = rules ? ruled::launch : staged::launch;
   launch_staged(call, Carver(workspace, alignment));
@@ -152,10 +153,12 @@ std::size_t workspace_bytes(const CrowdNmsParams& params, std::uint32_t frames, 
 // Not inlined, see FloatingPointModes.
 [[gnu::noinline]] CrowdNmsStatus check_and_run(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
                                                const CrowdNmsSurvivors* survivors, void* workspace, std::size_t bytes,
-                                               cudaStream_t stream) {
+                                               cudaStream_t stream, const CrowdNmsGathered* gather = nullptr,
+                                               bool* is_gathered = nullptr) {
   const CrowdNmsStatus status = check_call(params, candidates, survivors);
-  return status == CROWD_NMS_OK ? cuda::run_checked(*params, *candidates, *survivors, workspace, bytes, stream)
-                                : status;
+  return status == CROWD_NMS_OK
+             ? cuda::run_checked(*params, *candidates, *survivors, workspace, bytes, stream, gather, is_gathered)
+             : status;
 }
 
 }  // namespace
@@ -198,7 +201,7 @@ DeviceMethod Wbf::on_cuda() {
 
 CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
                                  const CrowdNmsSurvivors& survivors, void* workspace, std::size_t bytes,
-                                 CUstream_st* stream) {
+                                 CUstream_st* stream, const CrowdNmsGathered* gather, bool* is_gathered) {
   const std::uint32_t frames = candidates.frames;
   const std::uint32_t capacity = candidates.capacity;
   if (const CrowdNmsStatus status = check_supported(params, frames, capacity); status != CROWD_NMS_OK)
@@ -219,7 +222,11 @@ CrowdNmsStatus cuda::run_checked(const CrowdNmsParams& params, const CrowdNmsCan
   Call call{params, batch, frames, survivors, stream};
   call.whole = reinterpret_cast<const float4*>(candidates.boxes);
   call.rule_arrays = rule_arrays(candidates);
+  if (gather)
+    call.gathering = {call.whole, batch.scores, batch.classes, *gather};
   merging::launch(call, static_cast<std::byte*>(workspace), device_method(Methods{}, params.method).launch);
+  if (gather)
+    *is_gathered = call.is_gathered;
   return status_of(call, "launching the kernels");
 }
 
@@ -239,6 +246,21 @@ CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams* params, const CrowdNmsCandid
   // The rule is made of the params on the host.
   const FloatingPointModes modes;
   return check_and_run(params, candidates, survivors, workspace, bytes, stream);
+}
+
+CrowdNmsStatus crowd_nms_cuda_and_gather(const CrowdNmsParams* params, const CrowdNmsCandidates* candidates,
+                                         const CrowdNmsSurvivors* survivors, const CrowdNmsGathered* gathered,
+                                         void* workspace, size_t bytes, CUstream_st* stream) {
+  CrowdNmsStatus status = cuda::check_gathered(candidates, survivors, gathered);
+  if (status != CROWD_NMS_OK)
+    return status;
+  bool is_gathered = false;
+  {
+    const FloatingPointModes modes;
+    status = check_and_run(params, candidates, survivors, workspace, bytes, stream, gathered, &is_gathered);
+  }
+  return status == CROWD_NMS_OK && !is_gathered ? crowd_nms_cuda_gather(candidates, survivors, gathered, stream)
+                                                : status;
 }
 
 CrowdNmsStatus crowd_nms_cuda_probe(void) {

@@ -91,6 +91,13 @@ class SharedWords {
   __device__ void count() {
     asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(at_) : "memory");
   }
+  /// Stores a word, if `condition` holds, without a branch.
+  __device__ void store_if(bool condition, std::uint32_t number, std::uint32_t word) const {
+    asm volatile("{.reg .pred it; setp.ne.u32 it, %0, 0; @it st.shared.u32 [%1], %2;}" ::"r"(
+                     static_cast<std::uint32_t>(condition)),
+                 "r"(at_ + number * size), "r"(word)
+                 : "memory");
+  }
   /// If `number` is not 0, stores two words and advances behind them, without a branch. Aligned to two words.
   __device__ void append_if(std::uint32_t number, std::uint32_t first, std::uint32_t second) {
     asm volatile(
@@ -109,6 +116,10 @@ class SharedWords {
   }
   __device__ void count() {
     atomicAdd(reinterpret_cast<std::uint32_t*>(at_), 1u);
+  }
+  void store_if(bool condition, std::uint32_t number, std::uint32_t word) const {
+    if (condition)
+      reinterpret_cast<std::uint32_t*>(at_)[number] = word;
   }
   void append_if(std::uint32_t number, std::uint32_t first, std::uint32_t second) {
     if (!number)

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -18,19 +19,46 @@
 
 namespace crowd::test {
 
-inline Result run_emulated(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+/// The workspace of a call, in memory of its own, so that the address sanitizer sees a step beside it.
+class EmulatedWorkspace {
+ public:
+  EmulatedWorkspace(const CrowdNmsParams& params, const Batch& batch)
+      : bytes_(crowd_nms_cuda_workspace_bytes(&params, batch.frames, batch.capacity)),
+        memory_(
+            std::aligned_alloc(alignment, std::max((bytes_ + alignment - 1) / alignment, std::size_t{1}) * alignment),
+            std::free) {
+    std::memset(memory_.get(), 0xA5, bytes_);
+  }
+
+  void* get() const {
+    return memory_.get();
+  }
+  std::size_t bytes() const {
+    return bytes_;
+  }
+
+ private:
+  static constexpr std::size_t alignment = 256;
+
+  std::size_t bytes_;
+  std::unique_ptr<void, void (*)(void*)> memory_;
+};
+
+/// An array of boxes has an address even where it is empty.
+inline CrowdNmsCandidates emulated_candidates(const Batch& batch) {
   alignas(16) static constexpr CrowdNmsBox no_box{};
-  Result result = Result::sized(batch, wanted);
   CrowdNmsCandidates candidates = batch.candidates();
   if (batch.all.boxes.empty())
     candidates.boxes = &no_box;
+  return candidates;
+}
+
+inline Result run_emulated(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  Result result = Result::sized(batch, wanted);
+  const CrowdNmsCandidates candidates = emulated_candidates(batch);
   const CrowdNmsSurvivors outputs = result.outputs(wanted);
-  // Its own memory, so that the address sanitizer sees a step beside it.
-  const std::size_t bytes = crowd_nms_cuda_workspace_bytes(&params, batch.frames, batch.capacity);
-  const std::size_t rounded = (bytes + 255) / 256 * 256;
-  const std::unique_ptr<void, void (*)(void*)> workspace(std::aligned_alloc(256, rounded ? rounded : 256), std::free);
-  std::memset(workspace.get(), 0xA5, bytes);
-  result.status = crowd_nms_cuda(&params, &candidates, &outputs, workspace.get(), bytes, nullptr);
+  const EmulatedWorkspace workspace(params, batch);
+  result.status = crowd_nms_cuda(&params, &candidates, &outputs, workspace.get(), workspace.bytes(), nullptr);
   return result;
 }
 

@@ -63,11 +63,23 @@ TEST(gather, hands_out_survivors_as_boxes) {
     const CrowdNmsCandidates candidates = it.batch.candidates();
     Result results = found;
     const CrowdNmsSurvivors survivors = results.outputs(it.wanted);
-    const CrowdNmsGathered gathered = {
-        out.boxes.data(),      out.scores.data(),  out.classes.data(), out.members.data(), out.counts.data(),
-        out.candidates.data(), out.reports.data(), &out.totals,        &out.totals_copy,   {}};
+    const CrowdNmsGathered gathered = out.arrays();
     for (int twice = 0; twice < 2; ++twice)
       ASSERT_EQ(crowd_nms_cuda_gather(&candidates, &survivors, &gathered, nullptr), CROWD_NMS_OK)
+          << crowd_nms_last_error();
+  });
+}
+
+TEST(gather, hands_out_survivors_as_boxes_with_the_call) {
+  expect_calls_and_gathers([](const Case& it, Result& found, Gathered& out) {
+    const CrowdNmsCandidates candidates = emulated_candidates(it.batch);
+    const CrowdNmsSurvivors survivors = found.outputs(it.wanted);
+    const CrowdNmsGathered gathered = out.arrays();
+    const EmulatedWorkspace workspace(it.params, it.batch);
+    for (int twice = 0; twice < 2; ++twice)
+      ASSERT_EQ(crowd_nms_cuda_and_gather(&it.params, &candidates, &survivors, &gathered, workspace.get(),
+                                          workspace.bytes(), nullptr),
+                CROWD_NMS_OK)
           << crowd_nms_last_error();
   });
 }
@@ -88,7 +100,7 @@ TEST(gather, says_what_is_wrong_with_its_arguments) {
   gathered.boxes = out.boxes.data();
   gathered.scores = out.scores.data();
   gathered.counts = out.counts.data();
-  gathered.members = out.members.data();
+  gathered.members = out.counts.data();
   EXPECT_TRUE(refused("members"));
   gathered.members = nullptr;
   gathered.totals_copy = &out.totals_copy;
@@ -100,6 +112,13 @@ TEST(gather, says_what_is_wrong_with_its_arguments) {
   survivors.boxes = reinterpret_cast<CrowdNmsBox*>(reinterpret_cast<char*>(results.boxes.data()) + 4);
   EXPECT_TRUE(refused("aligned"));
   EXPECT_EQ(crowd_nms_cuda_gather(nullptr, &survivors, &gathered, nullptr), CROWD_NMS_INVALID_ARGUMENT);
+  const CrowdNmsParams params = default_params();
+  EXPECT_EQ(crowd_nms_cuda_and_gather(&params, &candidates, &survivors, &gathered, nullptr, 0, nullptr),
+            CROWD_NMS_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(crowd_nms_last_error()).find("aligned"), std::string::npos);
+  survivors.boxes = nullptr;
+  EXPECT_EQ(crowd_nms_cuda_and_gather(&params, &candidates, &survivors, &gathered, nullptr, 0, nullptr),
+            CROWD_NMS_WORKSPACE_TOO_SMALL);
 }
 
 }  // namespace

@@ -127,6 +127,11 @@ CrowdNmsStatus DeviceCall::enqueue(cudaStream_t stream) {
                         stream);
 }
 
+CrowdNmsStatus DeviceCall::enqueue_and_gather(const CrowdNmsGathered& gathered, cudaStream_t stream) {
+  return crowd_nms_cuda_and_gather(&params_, &candidates_, &outputs_, &gathered, workspace_.as<std::byte>() + guard,
+                                   workspace_bytes_, stream);
+}
+
 Result DeviceCall::results() const {
   Result result = blank_;
   survivors_.download(result.survivors.data(), survivors_.size());

@@ -51,6 +51,7 @@ class DeviceCall {
   DeviceCall(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted);
 
   CrowdNmsStatus enqueue(cudaStream_t stream);
+  CrowdNmsStatus enqueue_and_gather(const CrowdNmsGathered& gathered, cudaStream_t stream);
   /// Overwrites outputs and workspace with what a call must not depend on.
   void poison();
   /// Replaces the counts, which must have been given at first.

@@ -149,10 +149,56 @@ TEST(CudaWbf, agrees_where_fused_boxes_meet_other_components) {
   for_each_case_of_corners([](const Case& it) { expect_as_oracle(modes, it); });
 }
 
-template <typename T>
-void fetch(const DeviceBytes& from, std::vector<T>& to) {
-  from.download(to.data(), to.size() * sizeof(T));
-}
+/// The arrays of a Gathered on the device.
+class DeviceGathered {
+ public:
+  explicit DeviceGathered(Gathered& host)
+      : host_(host),
+        boxes_(std::span(std::as_const(host.boxes))),
+        scores_(std::span(std::as_const(host.scores))),
+        classes_(std::span(std::as_const(host.classes))),
+        members_(std::span(std::as_const(host.members))),
+        counts_(std::span(std::as_const(host.counts))),
+        candidates_(std::span(std::as_const(host.candidates))),
+        reports_(std::span(std::as_const(host.reports))),
+        totals_(std::span<const CrowdNmsTotals>(&host.totals, 1)),
+        totals_copy_(std::span<const CrowdNmsTotals>(&host.totals_copy, 1)) {}
+
+  CrowdNmsGathered arrays() const {
+    const auto or_null = [](auto* pointer, bool wanted) { return wanted ? pointer : nullptr; };
+    return {boxes_.as<CrowdNmsBox>(),
+            scores_.as<float>(),
+            classes_.as<std::int32_t>(),
+            or_null(members_.as<std::uint32_t>(), !host_.members.empty()),
+            counts_.as<std::uint32_t>(),
+            candidates_.as<std::uint32_t>(),
+            reports_.as<CrowdNmsReport>(),
+            or_null(totals_.as<CrowdNmsTotals>(), host_.with_totals),
+            or_null(totals_copy_.as<CrowdNmsTotals>(), host_.with_totals),
+            {}};
+  }
+  void download() {
+    expect_cuda(cudaDeviceSynchronize(), "gathering");
+    fetch(boxes_, host_.boxes);
+    fetch(scores_, host_.scores);
+    fetch(classes_, host_.classes);
+    fetch(members_, host_.members);
+    fetch(counts_, host_.counts);
+    fetch(candidates_, host_.candidates);
+    fetch(reports_, host_.reports);
+    totals_.download(&host_.totals, sizeof host_.totals);
+    totals_copy_.download(&host_.totals_copy, sizeof host_.totals_copy);
+  }
+
+ private:
+  template <typename T>
+  static void fetch(const DeviceBytes& from, std::vector<T>& to) {
+    from.download(to.data(), to.size() * sizeof(T));
+  }
+
+  Gathered& host_;
+  DeviceBytes boxes_, scores_, classes_, members_, counts_, candidates_, reports_, totals_, totals_copy_;
+};
 
 TEST(CudaGather, hands_out_survivors_as_boxes) {
   expect_gathers([](const Case& it, const Result& found, Gathered& out) {
@@ -180,31 +226,22 @@ TEST(CudaGather, hands_out_survivors_as_boxes) {
                                     it.wanted.boxes ? merged_boxes.as<CrowdNmsBox>() : nullptr,
                                     it.wanted.scores ? merged_scores.as<float>() : nullptr,
                                     {}};
-    const DeviceBytes out_boxes{std::span(std::as_const(out.boxes))}, out_scores{std::span(std::as_const(out.scores))};
-    const DeviceBytes out_classes{std::span(std::as_const(out.classes))},
-        out_members{std::span(std::as_const(out.members))};
-    const DeviceBytes out_counts{std::span(std::as_const(out.counts))},
-        out_candidates{std::span(std::as_const(out.candidates))};
-    const DeviceBytes out_reports{std::span(std::as_const(out.reports))};
-    const DeviceBytes totals{std::span<const CrowdNmsTotals>(&out.totals, 1)},
-        totals_copy{std::span<const CrowdNmsTotals>(&out.totals_copy, 1)};
-    const CrowdNmsGathered gathered = {out_boxes.as<CrowdNmsBox>(),      out_scores.as<float>(),
-                                       out_classes.as<std::int32_t>(),   out_members.as<std::uint32_t>(),
-                                       out_counts.as<std::uint32_t>(),   out_candidates.as<std::uint32_t>(),
-                                       out_reports.as<CrowdNmsReport>(), totals.as<CrowdNmsTotals>(),
-                                       totals_copy.as<CrowdNmsTotals>(), {}};
+    DeviceGathered on_device(out);
+    const CrowdNmsGathered gathered = on_device.arrays();
     for (int twice = 0; twice < 2; ++twice)
       ASSERT_EQ(crowd_nms_cuda_gather(&candidates, &kept, &gathered, nullptr), CROWD_NMS_OK) << crowd_nms_last_error();
-    expect_cuda(cudaDeviceSynchronize(), "gathering");
-    fetch(out_boxes, out.boxes);
-    fetch(out_scores, out.scores);
-    fetch(out_classes, out.classes);
-    fetch(out_members, out.members);
-    fetch(out_counts, out.counts);
-    fetch(out_candidates, out.candidates);
-    fetch(out_reports, out.reports);
-    totals.download(&out.totals, sizeof out.totals);
-    totals_copy.download(&out.totals_copy, sizeof out.totals_copy);
+    on_device.download();
+  });
+}
+
+TEST(CudaGather, hands_out_survivors_as_boxes_with_the_call) {
+  expect_calls_and_gathers([](const Case& it, Result& found, Gathered& out) {
+    DeviceCall call(it.params, it.batch, it.wanted);
+    DeviceGathered on_device(out);
+    for (int twice = 0; twice < 2; ++twice)
+      ASSERT_EQ(call.enqueue_and_gather(on_device.arrays(), nullptr), CROWD_NMS_OK) << crowd_nms_last_error();
+    on_device.download();
+    found = call.results();
   });
 }
 

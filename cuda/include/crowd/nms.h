@@ -575,6 +575,17 @@ CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_gather(const CrowdNmsCandidates *can
                                                    const CrowdNmsSurvivors *survivors,
                                                    const CrowdNmsGathered *gathered, struct CUstream_st *stream);
 
+/**
+ * crowd_nms_cuda() and, after it, crowd_nms_cuda_gather(): the same outputs, survivors included, and what either refuses.
+ * One kernel less where the kernel that finds a frame's survivors can copy them: greedy and map-reduce, a capacity of at
+ * most 4096, neither boxes nor scores in `survivors`, nothing that merges or drops, and one frame or no totals.
+ */
+CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_and_gather(const CrowdNmsParams *params,
+                                                       const CrowdNmsCandidates *candidates,
+                                                       const CrowdNmsSurvivors *survivors,
+                                                       const CrowdNmsGathered *gathered, void *workspace,
+                                                       size_t workspace_bytes, struct CUstream_st *stream);
+
 /** CROWD_NMS_OK where a CUDA device can be used, else CROWD_NMS_NO_GPU with the reason in crowd_nms_last_error(). */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_probe(void);
 

@@ -52,8 +52,8 @@ static_assert(no_suppressor < 1 << 16);
 class alignas(8) Row {
  public:
   Row() = default;
-  /// `best`: index of one of the best-ranked suppressors. `list`: first vector of the list among the frame's, if there
-  /// is more than one suppressor.
+  /// `best`: index of one of the best-ranked suppressors; add tied_bit if another one may rank better. `list`: first
+  /// vector of the list among the frame's, if there is more than one suppressor.
   __device__ Row(std::uint32_t index, std::uint32_t suppressors, std::uint32_t best, std::uint32_t list)
       : index_suppressors_(suppressors << 16 | index), best_list_(list << 16 | best) {}
   __device__ explicit Row(const uint2& words) : index_suppressors_(words.x), best_list_(words.y) {}
@@ -89,7 +89,11 @@ class alignas(8) Row {
   }
   /// Index of one of the best-ranked suppressors.
   __device__ std::uint32_t best() const {
-    return best_list_ & 0xffff;
+    return best_list_ % tied_bit;
+  }
+  /// Whether best() need not be the very best.
+  __device__ bool is_tied() const {
+    return best_list_ & tied_bit;
   }
   __device__ std::uint32_t list() const {
     return best_list_ >> 16;
@@ -101,6 +105,9 @@ class alignas(8) Row {
   __device__ std::uint32_t from() const {
     return suppressors() - unlisted_bit;
   }
+
+  static constexpr std::uint32_t tied_bit = 0x8000;
+  static_assert(sentinel_kept < tied_bit);
 
  private:
   static constexpr std::uint32_t unlisted_bit = 0x8000;
@@ -141,6 +148,7 @@ struct DirectArguments {
   bool existence_only;  ///< it matters only whether a row has a suppressor: map-reduce without representatives and
                         ///< members
   CallRules rules;
+  Gathering gathering;
 };
 static_assert(sizeof(DirectArguments) <= 4096, "what a kernel takes");
 

@@ -42,6 +42,13 @@ unsigned tile_for(const Call& call, const Device& device) {
   return static_cast<unsigned>(std::min<std::uint64_t>((rows + blocks - 1) / blocks, 32 * words_max));
 }
 
+/// What the reduce gathers. A block has one frame, and totals are those of all; boxes and scores that the call writes
+/// are not there yet.
+Gathering gathering_of(const Call& call) {
+  const bool can = (call.frame_count == 1 || !call.gathering.out.totals) && !call.out.boxes && !call.out.scores;
+  return can ? call.gathering : Gathering{};
+}
+
 template <unsigned items>
 void launch(const Call& call, const DirectArguments& arguments) {
   const std::uint32_t capacity = call.frames.capacity;
@@ -84,7 +91,9 @@ bool launch(const Call& call, Carver carver) {
                                   call.params.score_threshold,
                                   tile_for(call, device),
                                   call.all_suppress && !call.out.representatives && !call.out.members,
-                                  call_rules(call)};
+                                  call_rules(call),
+                                  gathering_of(call)};
+  call.is_gathered = arguments.gathering.is_wanted();
   if (capacity <= tuning::small_capacity && device.hopper) {
     launch_small(call, arguments);
     return true;

@@ -34,13 +34,13 @@ __device__ Mine<items> load_rows(const View& view) {
   return load_rows<items>(view.found.rows + Mine<items>::rank(0), view.a.frames.capacity);
 }
 
-/// Calls `what`(row, rank) for the thread's rows whose bit in `chosen` is set.
-template <unsigned items, typename Function>
-__device__ void for_each(const Mine<items>& mine, unsigned chosen, const Function& what) {
+/// Publishes that the thread's rows whose bit in `kept` is set are kept. A barrier comes before the next read.
+template <unsigned items>
+__device__ void publish_kept(const View& view, const Mine<items>& mine, unsigned kept) {
+  const SharedWords decisions(view.memory.decisions);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    if (chosen >> k & 1)
-      what(mine.row[k], mine.rank(k));
+    decisions.store_if(kept >> k & 1, mine.row[k].index(), PublishedDecision::kept(mine.rank(k)).word());
 }
 
 /// A bit for each of the thread's rows that fulfils the predicate.
@@ -69,6 +69,22 @@ __device__ inline std::uint32_t lanes_before(unsigned lanes) {
   return static_cast<std::uint32_t>(__popc(lanes & ((1u << threadIdx.x % 32) - 1)));
 }
 
+/// Places in a list, for each item of which `chosen` has a bit. `count`: entries so far.
+template <unsigned items>
+__device__ void take_places_of(std::uint32_t& count, unsigned chosen, std::uint32_t (&places)[items]) {
+  unsigned lanes[items];
+  const std::uint32_t all = count_chosen(chosen, lanes);
+  std::uint32_t place = 0;
+  if (threadIdx.x % 32 == 0 && all)
+    place = atomicAdd(&count, all);
+  place = __shfl_sync(all_lanes, place, 0);
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    places[k] = place + lanes_before(lanes[k]);
+    place += static_cast<std::uint32_t>(__popc(lanes[k]));
+  }
+}
+
 /// Lists the rows that are pending, so that decide_few() has one per thread, and publishes their initial decisions. The
 /// others have no suppressors, or their best suppressor is kept.
 template <unsigned items>
@@ -76,22 +92,15 @@ __device__ void list_pending(const View& view, const Mine<items>& mine) {
   // Every row has a valid `best`, so the load needs no branch.
   const unsigned pending =
       choose(mine, [&](const Row& row) { return row.has_suppressors() & !view.decision(row.best()).has_kept(); });
-  unsigned lanes[items];
-  const std::uint32_t all = count_chosen(pending, lanes);
-  std::uint32_t place = 0;
-  if (threadIdx.x % 32 == 0 && all)
-    place = atomicAdd(&view.shared.pending, all);
-  place = __shfl_sync(all_lanes, place, 0);
+  std::uint32_t places[items];
+  take_places_of(view.shared.pending, pending, places);
 #pragma unroll
-  for (unsigned k = 0; k < items; ++k) {
+  for (unsigned k = 0; k < items; ++k)
     if (pending >> k & 1) {
-      const std::uint32_t own = place + lanes_before(lanes[k]);
-      view.memory.pending[own] = mine.row[k];
-      view.memory.ranks[own] = static_cast<std::uint16_t>(mine.rank(k));
+      view.memory.pending[places[k]] = mine.row[k];
+      view.memory.ranks[places[k]] = static_cast<std::uint16_t>(mine.rank(k));
       view.publish(mine.row[k].index(), initial_decision(mine.row[k]));
     }
-    place += static_cast<std::uint32_t>(__popc(lanes[k]));
-  }
   __syncthreads();
 }
 
@@ -108,10 +117,8 @@ __device__ inline std::uint32_t best_kept(const View& view, const uint4& vector,
   return best;
 }
 
-/// Best-ranked survivor among a row's listed suppressors, or its only one. Row::best() need not be the best one.
+/// Best-ranked survivor among a row's listed suppressors.
 __device__ inline std::uint32_t representative_on_list(const View& view, const Row& row) {
-  if (row.has_one_suppressor())
-    return view.decision(row.best()).has_kept() ? row.best() : CROWD_NMS_NONE;
   const uint4* const list = view.list(row.list());
   const std::uint32_t vectors = vectors_of(row);
   std::uint32_t best = ~0u;
@@ -140,12 +147,17 @@ __device__ inline void represent(const View& view, std::uint32_t* to, std::uint3
     to[index] = representative;
 }
 
+/// Whether a row of the frame names its representative: itself, or the very best of its suppressors.
+__device__ inline bool names_representative(const View& view, const Row& row) {
+  return view.decision(row.index()).has_kept() || (!row.is_tied() && view.decision(row.best()).has_kept());
+}
+
 /// Looks for representatives of suppressed candidates without a list, a warp for each.
 __device__ inline void search_representatives(const View& view, std::uint32_t ranked) {
   for (std::uint32_t base = 0; base < ranked; base += blockDim.x) {
     const std::uint32_t rank = base + threadIdx.x;
     const Row row = rank < ranked ? view.found.rows[rank] : Row(uint2{0, 0});
-    const bool unlisted = rank < ranked && row.is_unlisted() && !view.decision(row.index()).has_kept();
+    const bool unlisted = rank < ranked && row.is_unlisted() && !names_representative(view, row);
     for (unsigned todo = __ballot_sync(all_lanes, unlisted); todo; todo &= todo - 1) {
       const int lane = __ffs(static_cast<int>(todo)) - 1;
       const std::uint32_t index = __shfl_sync(all_lanes, row.index(), lane);
@@ -157,8 +169,40 @@ __device__ inline void search_representatives(const View& view, std::uint32_t ra
   }
 }
 
+/// Writes representatives that rows name, and lists those whose lists have to be looked through. Returns whether any
+/// has to be searched for.
+template <unsigned items>
+__device__ bool write_named(const View& view, std::uint32_t ranked) {
+  std::uint32_t* const to = representatives_of(view);
+  const Mine<items> mine = load_rows<items>(view);
+  bool unlisted = false;
+  unsigned listed = 0;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const Row& row = mine.row[k];
+    if (mine.rank(k) >= ranked)
+      continue;
+    if (names_representative(view, row))
+      represent(view, to, row.index(), view.decision(row.index()).has_kept() ? row.index() : row.best());
+    else if (row.has_one_suppressor())
+      represent(view, to, row.index(), CROWD_NMS_NONE);
+    else if (row.is_unlisted())
+      unlisted = true;
+    else
+      listed |= 1u << k;
+  }
+  std::uint32_t places[items];
+  take_places_of(view.shared.pending, listed, places);
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    if (listed >> k & 1)
+      view.memory.ranks[places[k]] = static_cast<std::uint16_t>(mine.rank(k));
+  return unlisted;
+}
+
 /// Writes each candidate's representative, and counts how many each survivor represents. Not inlined: it takes
 /// registers that calls without either need.
+template <unsigned items>
 static __noinline__ __device__ void write_representatives(View view, std::uint32_t ranked) {
   std::uint32_t* const to = representatives_of(view);
   for (std::uint32_t i = threadIdx.x; i < view.n; i += blockDim.x) {
@@ -166,35 +210,36 @@ static __noinline__ __device__ void write_representatives(View view, std::uint32
     if (to && ranked < view.n)
       to[i] = CROWD_NMS_REJECTED;
   }
+  if (threadIdx.x == 0)
+    view.shared.pending = 0;
   __syncthreads();
-  bool unlisted = false;
-#pragma unroll 1
-  for (std::uint32_t rank = threadIdx.x; rank < ranked; rank += blockDim.x) {
-    const Row row = view.found.rows[rank];
-    if (view.decision(row.index()).has_kept())
-      represent(view, to, row.index(), row.index());
-    else if (row.is_unlisted())
-      unlisted = true;
-    else
-      represent(view, to, row.index(), representative_on_list(view, row));
+  const bool unlisted = write_named<items>(view, ranked);
+  const bool any_unlisted = __syncthreads_or(unlisted);
+  for (std::uint32_t i = threadIdx.x; i < view.shared.pending; i += blockDim.x) {
+    const Row row = view.found.rows[view.memory.ranks[i]];
+    represent(view, to, row.index(), representative_on_list(view, row));
   }
-  if (__syncthreads_or(unlisted)) {
+  if (any_unlisted)
     search_representatives(view, ranked);
-    __syncthreads();
-  }
+  __syncthreads();
 }
 
-__device__ inline void write_report(const View& view, const RejectedCounts& rejected, std::uint32_t survivors) {
-  const DirectArguments& a = view.a;
-  const std::uint32_t count = a.frames.count(view.frame);
-  const std::uint32_t room = a.out.max_survivors;
-  a.out.reports[view.frame] = {count,
-                               count - view.n,
-                               rejected.invalid,
-                               rejected.below_threshold,
-                               survivors,
-                               survivors > room ? survivors - room : 0};
+__device__ inline CrowdNmsReport report_of(const View& view, const RejectedCounts& rejected, std::uint32_t survivors) {
+  const std::uint32_t count = view.a.frames.count(view.frame);
+  const std::uint32_t room = view.a.out.max_survivors;
+  return {count,
+          count - view.n,
+          rejected.invalid,
+          rejected.below_threshold,
+          survivors,
+          survivors > room ? survivors - room : 0};
 }
+
+/// Words of ReduceShared::kept that a warp has, loaded and stored as one.
+template <unsigned items>
+struct alignas(items * sizeof(std::uint32_t)) WarpWords {
+  std::uint32_t word[items];
+};
 
 /// The warp's survivors: a bit for each of 32 ranks in a word.
 template <unsigned items>
@@ -207,13 +252,10 @@ template <unsigned items>
 __device__ Kept<items> count_kept(const View& view) {
   const unsigned warp = threadIdx.x / 32;
   const unsigned lane = threadIdx.x % 32;
-  struct alignas(items * sizeof(std::uint32_t)) Words {
-    std::uint32_t word[items];
-  };
-  const auto* words = reinterpret_cast<const Words*>(view.shared.kept);
+  const auto* words = reinterpret_cast<const WarpWords<items>*>(view.shared.kept);
   Kept<items> kept;
-  Words of_lane = words[lane];
-  Words own = words[warp];
+  WarpWords<items> of_lane = words[lane];
+  WarpWords<items> own = words[warp];
   // Both loads precede the first use.
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
@@ -263,20 +305,54 @@ __device__ void write_survivors(const View& view, const Mine<items>& mine, const
     for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) { survivors[place] = index; });
 }
 
+/// Gathers what write_survivors() has written, with the same threads. Not inlined: it takes registers that calls which
+/// gather nothing do not need.
+template <unsigned items>
+static __noinline__ __device__ void gather_frame(View view, Mine<items> mine, Kept<items> kept) {
+  const Gathering& to = view.a.gathering;
+  const CrowdNmsSurvivors& out = view.a.out;
+  if (threadIdx.x == blockDim.x - 1) {
+    const CrowdNmsReport report = report_of(view, *view.found.rejected, kept.all);
+    gather_sizes(to, view.frame, report);
+    add_to_totals(to, &report, 1);
+  }
+  GatheredSurvivor its[items];
+  std::uint32_t place[items];
+  std::uint32_t begin = kept.before;
+  // All loads precede the first store.
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const bool survives = kept.word[k] & 1u << threadIdx.x % 32;
+    place[k] = survives ? begin + lanes_before(kept.word[k]) : ~0u;
+    begin += static_cast<std::uint32_t>(__popc(kept.word[k]));
+    if (place[k] < out.max_survivors)
+      its[k] = load_survivor(to, view.input + mine.row[k].index());
+  }
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    if (place[k] < out.max_survivors) {
+      const std::size_t at = static_cast<std::size_t>(view.frame) * out.max_survivors + place[k];
+      store_survivor(to, at, its[k]);
+      if (to.out.members)
+        to.out.members[at] = view.memory.members[mine.row[k].index()];
+    }
+}
+
 /// Reduces a frame, `items` rows a thread. Shared memory has been cleared. `first`: the thread's first row.
 /// `small`: the frame has no more candidates than threads, and so few that looks need no limit.
 template <bool greedy, unsigned items, bool small = false>
 __device__ void reduce_frame(const View& view, const Row* first) {
   auto mine = load_rows<items>(first, view.a.frames.capacity);
   RejectedCounts rejected = *view.found.rejected;
-  const auto keep = [&](const Row& row, std::uint32_t rank) { view.store(row.index(), PublishedDecision::kept(rank)); };
   const unsigned survive = choose(mine, [](const Row& row) { return !row.has_suppressors(); });
-  for_each(mine, survive, keep);
-  const unsigned first_word = threadIdx.x / 32 * items;
+  publish_kept(view, mine, survive);
+  WarpWords<items> survivors;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
-    if (const unsigned lanes = __ballot_sync(all_lanes, survive >> k & 1); threadIdx.x % 32 == 0)
-      view.shared.kept[first_word + k] = lanes;
+    survivors.word[k] = __ballot_sync(all_lanes, survive >> k & 1);
+  auto* const words = reinterpret_cast<WarpWords<items>*>(view.shared.kept) + threadIdx.x / 32;
+  if (threadIdx.x % 32 == 0)
+    *words = survivors;
   __syncthreads();
   if (greedy) {
     list_pending(view, mine);
@@ -302,9 +378,9 @@ __device__ void reduce_frame(const View& view, const Row* first) {
     unsigned survived = 0;
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
-      survived |= (view.shared.kept[first_word + k] >> threadIdx.x % 32 & 1) << k;
-    for_each(mine, survived, keep);
-    write_representatives(view, view.n - rejected.invalid - rejected.below_threshold);
+      survived |= (words->word[k] >> threadIdx.x % 32 & 1) << k;
+    publish_kept(view, mine, survived);
+    write_representatives<items>(view, view.n - rejected.invalid - rejected.below_threshold);
     kept = count_kept<items>(view);
     mine = load_rows<items>(view);
     rejected = *view.found.rejected;
@@ -312,7 +388,9 @@ __device__ void reduce_frame(const View& view, const Row* first) {
   write_survivors(view, mine, kept);
   // By the last warp, which has the fewest survivors to write.
   if (threadIdx.x == blockDim.x - 1)
-    write_report(view, rejected, kept.all);
+    view.a.out.reports[view.frame] = report_of(view, rejected, kept.all);
+  if (unlikely(view.a.gathering.is_wanted()))
+    gather_frame<items>(view, mine, kept);
 }
 
 }  // namespace crowd::CROWD_DIRECT

@@ -79,6 +79,7 @@ struct Tile {
   std::uint32_t min_key[rows_max];    ///< columns of lower keys need no test any more
   std::uint32_t suppressors[rows_max];
   std::uint32_t best[rows_max];  ///< nearly the best suppressor: upper bits of its key, then its index, inverted
+  std::uint32_t tied[words];     ///< a bit for each place where a suppressor with these upper bits may be better
   alignas(sizeof(uint4)) std::uint16_t list[rows_max][suppressors_max];  ///< suppressors, in whole vectors
   std::uint32_t crowded;  ///< 1 if a list is longer than its share of the room
   Pair queue[queue_room];
@@ -222,6 +223,9 @@ __device__ void clear(Tile& tile) {
     tile.rejected = {};
     tile.queued = 0;
     tile.crowded = 0;
+#pragma unroll
+    for (unsigned w = 0; w < Tile::words; ++w)
+      tile.tied[w] = 0;
   }
 }
 

@@ -135,7 +135,8 @@ class Results {
   /// Writes a row at its rank. `begin`: its list, or not_listed.
   __device__ void write_row(const Tile& tile, std::uint32_t begin, Row* to) const {
     const std::uint32_t suppressors = tile.suppressors[place()];
-    const std::uint32_t best = capacity_max - 1 - tile.best[place()] % capacity_max;
+    const std::uint32_t tied = tile.tied[word()] >> threadIdx.x % 32 & 1;
+    const std::uint32_t best = tied * Row::tied_bit + (capacity_max - 1 - tile.best[place()] % capacity_max);
     to[rank_] = suppressors < 2 || begin != not_listed ? Row(index_, suppressors, best, first_list_ + begin)
                                                        : Row::unlisted(index_, best, rank_);
   }

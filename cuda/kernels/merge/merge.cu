@@ -134,6 +134,7 @@ void launch(Call& call, std::byte* workspace, void (*launch)(Call& call, std::by
     const MergeArrays arrays = take_arrays(carver, call.frame_count, call.frames.capacity);
     Call path = call;
     path.out = arrays.found;
+    path.gathering = {};
     launch(path, rest);
     call.note(path.error);
     if (call.error == cudaSuccess)

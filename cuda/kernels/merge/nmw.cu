@@ -156,6 +156,7 @@ void launch_nmw(Call& call, std::byte* workspace, void (*greedy)(Call& call, std
   const MergeArrays arrays = take_arrays(carver, call.frame_count, call.frames.capacity);
   Call path = call;
   path.out = arrays.found;
+  path.gathering = {};
   path.out.members = nullptr;
   greedy(path, workspace + carver.bytes());
   call.note(path.error);
