@@ -62,8 +62,10 @@ __device__ void add_suppressor(const DirectArguments& a, Tile& tile, const Block
                                std::uint32_t i) {
   const std::uint32_t number = atomicAdd(&tile.suppressors[place], 1u);
   const std::uint32_t key = number_key(a.frames.scores[block.input + i]);
-  const std::uint32_t before = atomicMax(&tile.best[place], key / capacity_max * capacity_max + (capacity_max - 1 - i));
-  if (unlikely(before / capacity_max == key / capacity_max))
+  const std::uint32_t own = key / capacity_max * capacity_max + (capacity_max - 1 - i);
+  if (!unlikely(a.names_best))
+    atomicMax(&tile.best[place], own);
+  else if (atomicMax(&tile.best[place], own) / capacity_max == key / capacity_max)
     atomicOr(&tile.tied[place / 32], 1u << place % 32);
   if (number < suppressors_max)
     tile.list[place][number] = static_cast<std::uint16_t>(i * list_unit);

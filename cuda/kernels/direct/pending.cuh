@@ -20,7 +20,7 @@ __device__ inline Row with_decision(const Row& row, PublishedDecision decision) 
 
 /// Of a row made by with_decision().
 __device__ inline PublishedDecision decision_of(const Row& row) {
-  return PublishedDecision(row.list() << 16 | row.best());
+  return PublishedDecision(row.best_list());
 }
 
 __device__ inline PublishedDecision follow(const View& view, PublishedDecision alias) {

@@ -90,6 +90,7 @@ bool launch(const Call& call, Carver carver) {
                                   pair_rule(call.rule(), call.by_class()),
                                   call.params.score_threshold,
                                   tile_for(call, device),
+                                  call.out.representatives || call.out.members,
                                   call.all_suppress && !call.out.representatives && !call.out.members,
                                   call_rules(call),
                                   gathering_of(call)};

@@ -99,7 +99,9 @@ struct Memory {
   std::uint32_t* decisions;  ///< by index: PublishedDecision::word(); the sentinels included
   Row* pending;              ///< pending rows, as they see their suppressors
   std::uint16_t* ranks;      ///< ranks of these
-  std::uint32_t* members;    ///< by index; overlays `pending`, which is not needed any more. Before: see Token
+  // By index; these overlay `pending`, which is not needed any more.
+  std::uint32_t* members;  ///< before: see Token
+  std::uint32_t* representatives;
 };
 
 /// A word for each index and for the sentinels; an even number, to align what follows.
@@ -117,6 +119,8 @@ __device__ inline Memory carve(uint4* memory, unsigned capacity) {
   m.pending = reinterpret_cast<Row*>(m.decisions + decision_words);
   m.ranks = reinterpret_cast<std::uint16_t*>(m.pending + capacity);
   m.members = reinterpret_cast<std::uint32_t*>(m.pending);
+  m.representatives = m.members + capacity;
+  static_assert(sizeof(Row) == 2 * sizeof(std::uint32_t), "room for both");
   return m;
 }
 
