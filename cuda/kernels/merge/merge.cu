@@ -15,10 +15,12 @@ namespace {
 /// `of_members`: something is made of them, and `found` is of the workspace.
 template <typename Row, bool of_members>
 __global__ void __launch_bounds__(threads) write_merged(MergeArguments a) {
-  __shared__ std::uint32_t lists[warps][list_room];
+  __shared__ MergeScratch scratch[warps];
+  __shared__ HeldRepresentatives representatives;
   pdl_wait();
+  const HeldRepresentatives* const held = of_members ? hold_representatives(a, representatives) : nullptr;
   if (is_written(a)) {
-    const Survivor of = survivor_of(a, lists);
+    const Survivor of = survivor_of(a, scratch, held);
     Sums<Row> sums;
     if (of_members)
       add_members(of, sums);

@@ -109,10 +109,13 @@ struct RatioSum {
 };
 
 __global__ void __launch_bounds__(threads) write_closest(NmwArguments a) {
-  __shared__ std::uint32_t lists[warps][list_room];
+  __shared__ MergeScratch scratch[warps];
+  __shared__ HeldRepresentatives representatives;
   pdl_wait();
+  const HeldRepresentatives* const held =
+      a.common.out.boxes ? hold_representatives(a.common, representatives) : nullptr;
   if (is_written(a.common)) {
-    const Survivor of = survivor_of(a.common, lists);
+    const Survivor of = survivor_of(a.common, scratch, held);
     RatioSum sum{a, WeightedMerge(own_side())};
     if (a.common.out.boxes)
       add_members(of, sum);

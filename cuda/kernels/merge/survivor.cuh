@@ -39,10 +39,24 @@ struct Sums {
   }
 };
 
+/// Shared memory of a warp.
+struct MergeScratch {
+  float4 boxes[warp_size];
+  std::uint32_t list[list_room];
+};
+
+/// A frame's representatives, or what is no candidate's index.
+struct HeldRepresentatives {
+  static constexpr std::uint32_t room = tuning::direct_capacity;
+  std::uint16_t of[room];
+  static_assert(room < (CROWD_NMS_NONE & 0xffff) && room < (CROWD_NMS_REJECTED & 0xffff));
+};
+
 /// A survivor, its warp's part of the shared memory, and its frame.
 struct Survivor {
   const MergeArguments& a;
-  std::uint32_t* list;  ///< list_room entries
+  MergeScratch* scratch;
+  const HeldRepresentatives* held;  ///< null: they are looked at in found.representatives
   std::uint32_t frame;
   std::uint32_t index;
   std::uint32_t members;  ///< 0: not known
@@ -57,36 +71,38 @@ struct Survivor {
 };
 
 /// Adds the first `count` candidates of the list, in its order: on all lanes the same. An addition waits for the one
-/// before it, so each lane has one sum of edges and not four, and `step` loads precede the first addition.
+/// before it, so each lane has one sum of edges and not four, and the next candidates are on their way, one a lane,
+/// while these are added.
 template <typename Sum>
 __device__ void add_list(const Survivor& of, std::uint32_t count, Sum& sum) {
-  constexpr int step = 8;
   __syncwarp();
+  if (!count)
+    return;
+  const auto at = [&](std::uint32_t base) {
+    return of.input + of.scratch->list[min(base + threadIdx.x % warp_size, count - 1)];
+  };
+  const auto weight_of = [&](std::size_t candidate) {
+    if constexpr (Sum::weighs)
+      return sum.weight(of, candidate);
+    else
+      return of.a.frames.scores[candidate];
+  };
+  float4 box = of.a.frames.boxes[at(0)];
+  auto weight = weight_of(at(0));
   for (std::uint32_t base = 0; base < count; base += warp_size) {
-    const std::size_t at = of.input + of.list[min(base + threadIdx.x % warp_size, count - 1)];
-    const int here = static_cast<int>(min(count - base, warp_size));
-    const auto weight = [&] {
-      if constexpr (Sum::weighs)
-        return sum.weight(of, at);
-      else
-        return of.a.frames.scores[at];
-    }();
-    for (int first = 0; first < here; first += step) {
-      float edges[step];
-      decltype(+weight) weights[step];
-#pragma unroll
-      for (int s = 0; s < step; ++s) {
-        const int k = min(first + s, here - 1);
-        edges[s] = edge_of(of.a.frames.boxes[of.input + of.list[base + static_cast<std::uint32_t>(k)]]);
-        weights[s] = __shfl_sync(all_lanes, weight, k);
-      }
-#pragma unroll
-      for (int s = 0; s < step; ++s)
-        if (first + s < here)
-          sum.add(edges[s], weights[s]);
+    of.scratch->boxes[threadIdx.x % warp_size] = box;
+    const auto weights = weight;
+    __syncwarp();
+    if (base + warp_size < count) {
+      box = of.a.frames.boxes[at(base + warp_size)];
+      weight = weight_of(at(base + warp_size));
     }
+    const int here = static_cast<int>(min(count - base, warp_size));
+#pragma unroll 8
+    for (int k = 0; k < here; ++k)
+      sum.add(edge_of(of.scratch->boxes[k]), __shfl_sync(all_lanes, weights, k));
+    __syncwarp();
   }
-  __syncwarp();
 }
 
 /// Adds the candidates of a frame that `belongs` has, by index. For `step` candidates a lane, `belongs(first, n)` says
@@ -104,7 +120,8 @@ __device__ void add_found(const Survivor& of, std::uint32_t max_count, Sum& sum,
       const bool here = bits >> s & 1;
       const unsigned found = __ballot_sync(all_lanes, here);
       if (here)
-        of.list[count + static_cast<std::uint32_t>(__popc(found & ((1u << lane) - 1)))] = base + s * warp_size + lane;
+        of.scratch->list[count + static_cast<std::uint32_t>(__popc(found & ((1u << lane) - 1)))] =
+            base + s * warp_size + lane;
       count += static_cast<std::uint32_t>(__popc(found));
       max_count -= static_cast<std::uint32_t>(__popc(found));
       if (count > list_room - warp_size) {
@@ -116,6 +133,27 @@ __device__ void add_found(const Survivor& of, std::uint32_t max_count, Sum& sum,
   add_list(of, count, sum);
 }
 
+/// Candidates that a lane looks at together in search of a survivor's members.
+constexpr unsigned represented_step = 32;
+
+/// Adds all that `representative`(candidate) says are the survivor's, where candidates beyond the frame's last repeat
+/// that one.
+template <typename Sum, typename Function>
+__device__ void add_represented(const Survivor& of, Sum& sum, const Function& representative) {
+  constexpr unsigned step = represented_step;
+  add_found<step>(of, of.members, sum, [&](std::uint32_t first, std::uint32_t n) {
+    std::uint32_t representatives[step];
+#pragma unroll
+    for (unsigned s = 0; s < step; ++s)
+      representatives[s] = representative(min(first + s * warp_size, n - 1));
+    std::uint32_t bits = 0;
+#pragma unroll
+    for (unsigned s = 0; s < step; ++s)
+      bits |= static_cast<std::uint32_t>(first + s * warp_size < n && representatives[s] == of.index) << s;
+    return bits;
+  });
+}
+
 template <typename Sum>
 __device__ void add_members(const Survivor& of, Sum& sum) {
   const MergeArguments& a = of.a;
@@ -123,28 +161,20 @@ __device__ void add_members(const Survivor& of, Sum& sum) {
   const std::size_t slot = a.frames.slot(of.frame);
   if (of.members == 1) {
     if (lane == 0)
-      of.list[0] = of.index;
+      of.scratch->list[0] = of.index;
     return add_list(of, 1, sum);
   }
   if (a.lists.member && of.members <= tuning::merge_list) {
     const std::uint32_t* const begin = a.lists.member + slot + a.lists.end[slot + of.index] - of.members;
     for (std::uint32_t i = lane; i < of.members; i += warp_size)
-      of.list[i] = begin[i];
-    sort_list(of.list, of.members);
+      of.scratch->list[i] = begin[i];
+    sort_list(of.scratch->list, of.members);
     return add_list(of, of.members, sum);
   }
-  constexpr unsigned step = 32;
-  add_found<step>(of, of.members, sum, [&](std::uint32_t first, std::uint32_t n) {
-    std::uint32_t representatives[step];
-#pragma unroll
-    for (unsigned s = 0; s < step; ++s)
-      representatives[s] = a.found.representatives[slot + min(first + s * warp_size, n - 1)];
-    std::uint32_t bits = 0;
-#pragma unroll
-    for (unsigned s = 0; s < step; ++s)
-      bits |= static_cast<std::uint32_t>(first + s * warp_size < n && representatives[s] == of.index) << s;
-    return bits;
-  });
+  if (of.held)
+    add_represented(of, sum, [&](std::uint32_t i) -> std::uint32_t { return of.held->of[i]; });
+  else
+    add_represented(of, sum, [&](std::uint32_t i) { return a.found.representatives[slot + i]; });
 }
 
 /// Copies what the path found to where the caller wants it, by all threads of the frame's blocks.
@@ -183,6 +213,27 @@ __device__ inline void write(const Survivor& of, std::uint32_t rank, float edge,
     of.a.out.scores[at] = score;
 }
 
+/// Reads a frame's representatives, for a whole block. Null where that does not pay: they find no room, are few enough
+/// to be looked at in one step, or the block writes no survivors.
+__device__ inline const HeldRepresentatives* hold_representatives(const MergeArguments& a, HeldRepresentatives& held) {
+  constexpr unsigned step = HeldRepresentatives::room / threads;
+  static_assert(HeldRepresentatives::room % threads == 0);
+  const std::uint32_t frame = blockIdx.y;
+  const std::uint32_t n = a.frames.held(frame);
+  if (n > HeldRepresentatives::room || n <= represented_step * warp_size || blockIdx.x * warps >= a.written(frame))
+    return nullptr;
+  std::uint32_t its[step];
+  // All loads precede the first store.
+#pragma unroll
+  for (unsigned s = 0; s < step; ++s)
+    its[s] = a.found.representatives[a.frames.slot(frame) + min(s * threads + threadIdx.x, n - 1)];
+#pragma unroll
+  for (unsigned s = 0; s < step; ++s)
+    held.of[s * threads + threadIdx.x] = static_cast<std::uint16_t>(its[s]);
+  __syncthreads();
+  return &held;
+}
+
 __device__ inline std::uint32_t own_rank() {
   return blockIdx.x * warps + threadIdx.x / warp_size;
 }
@@ -191,11 +242,13 @@ __device__ inline bool is_written(const MergeArguments& a) {
   return (a.out.boxes || a.out.scores) && own_rank() < a.written(blockIdx.y);
 }
 
-__device__ inline Survivor survivor_of(const MergeArguments& a, std::uint32_t (*lists)[list_room]) {
+__device__ inline Survivor survivor_of(const MergeArguments& a, MergeScratch* scratch,
+                                       const HeldRepresentatives* held = nullptr) {
   const std::uint32_t frame = blockIdx.y;
   const std::size_t at = a.first_found(frame) + own_rank();
   return {a,
-          lists[threadIdx.x / warp_size],
+          scratch + threadIdx.x / warp_size,
+          held,
           frame,
           a.found.survivors[at],
           a.found.members ? a.found.members[at] : 0,

@@ -87,10 +87,10 @@ __device__ void write_voted_of(const VoteArguments& a, const Survivor& of) {
 }
 
 __global__ void __launch_bounds__(threads) write_voted(VoteArguments a) {
-  __shared__ std::uint32_t lists[warps][list_room];
+  __shared__ MergeScratch scratch[warps];
   pdl_wait();
   if (is_written(a.common))
-    write_voted_of(a, survivor_of(a.common, lists));
+    write_voted_of(a, survivor_of(a.common, scratch));
   hand_out(a.common, blockIdx.y);
 }
 
