@@ -57,6 +57,15 @@ __device__ inline void sleep_about([[maybe_unused]] std::uint32_t nanoseconds) {
 #endif
 }
 
+/// Whether `value` holds on any lane that happens to run together with this one: for what affects speed alone.
+__device__ inline bool any_running(bool value) {
+#ifdef __CUDA_ARCH__
+  return __any_sync(__activemask(), value);
+#else
+  return value;
+#endif
+}
+
 /// A mask of the lowest `count` bits; all 32 if `count` is larger.
 __device__ inline std::uint32_t low_bits(std::uint32_t count) {
 #ifdef __CUDA_ARCH__

@@ -89,11 +89,24 @@ __device__ void write(const Stage& stage, ResolveShared& shared, const Pending& 
   }
 }
 
-/// Of the thread's candidate; of a lane that has none, beyond all.
-__device__ std::uint32_t rank_of_thread(const Stage& stage, std::uint32_t block) {
-  const std::uint32_t lane = threadIdx.x % warp_size;
+/// The thread's candidate; a lane that has none has a rank beyond all.
+struct Ranked {
+  std::uint32_t rank, place;
+};
+
+__device__ Ranked ranked(const Stage& stage, std::uint32_t rank) {
+  return {rank, rank < stage.size() ? stage.a.arrays.ranked[stage.slot + rank] : 0};
+}
+
+__device__ Ranked candidate_of_thread(const Stage& stage, std::uint32_t block) {
+  // Loaded while it is not known yet how many candidates a warp has: usually one a lane. Else other blocks may write
+  // the word meanwhile, and it is not used.
+  const Ranked usual = ranked(stage, block * threads + threadIdx.x);
   const std::uint32_t per_warp = stage.per_warp();
-  return lane < per_warp ? (block * warps + threadIdx.x / warp_size) * per_warp + lane : ~0u;
+  if (!unlikely(per_warp < warp_size))
+    return usual;
+  const std::uint32_t lane = threadIdx.x % warp_size;
+  return ranked(stage, lane < per_warp ? (block * warps + threadIdx.x / warp_size) * per_warp + lane : ~0u);
 }
 
 }  // namespace
@@ -108,10 +121,9 @@ __global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
   pdl_wait();
   __syncthreads();
   const std::uint32_t size = stage.size();
+  const auto [rank, place] = candidate_of_thread(stage, shared.block);
   if (shared.block >= stage.blocks())
     return;
-  const std::uint32_t rank = rank_of_thread(stage, shared.block);
-  const std::uint32_t place = rank < size ? a.arrays.ranked[stage.slot + rank] : 0;
   const Decision known = rank < size ? stage.decision(place) : Decision::suppressed();
   Pending pending(place, known);
   if (pending.is_undecided())

@@ -25,9 +25,9 @@ struct Finds {
       entry = lesser;
     }
   }
-  /// What ranks no better would not be held. 0 while there is room.
-  __device__ std::uint64_t worst_held() const {
-    return best[2];
+  /// What has a lower score would not be held. 0 while there is room.
+  __device__ std::uint32_t min_held_score() const {
+    return static_cast<std::uint32_t>(best[2] >> 32);
   }
   /// Takes the best entry off the lanes of a candidate; 0 if there is none. For a whole warp.
   template <unsigned shared_by>
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
         finds.add(key, place);
         return false;
       },
-      [&] { return finds.worst_held(); });
+      [&] { return ScoreFloor{finds.min_held_score()}; });
   std::uint32_t listed;
   const SuppressorList list = make_list<shared_by>(finds, cut, listed);
   // For Stage::per_warp().

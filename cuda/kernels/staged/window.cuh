@@ -90,24 +90,41 @@ __device__ inline Group join(const Segment& segment, std::uint32_t slot) {
   return group;
 }
 
-/// A floor is a function that gives the key below which a lane need not look at suppressors any more. This one leaves
-/// none out.
+/// A floor is the score (upper half of a key) below which a lane need not look at suppressors any more. Window walks
+/// take it as a function, since it rises. This one leaves none out, and costs nothing.
 struct NoFloor {
-  __device__ std::uint64_t operator()() const {
-    return 0;
+  __device__ NoFloor operator()() const {
+    return {};
+  }
+  __device__ explicit operator bool() const {
+    return false;
+  }
+  __device__ bool leaves_out(std::uint64_t) const {
+    return false;
+  }
+};
+
+struct ScoreFloor {
+  std::uint32_t score;
+
+  __device__ explicit operator bool() const {
+    return score;
+  }
+  __device__ bool leaves_out(std::uint64_t key) const {
+    return static_cast<std::uint32_t>(key >> 32) < score;
   }
 };
 
 /// Of places that a lane has examined, a bit each: those that may suppress the candidate.
 struct Examined {
-  std::uint32_t found = 0;     ///< above the floor
-  std::uint32_t left_out = 0;  ///< not above it
+  std::uint32_t found = 0;     ///< not below the floor
+  std::uint32_t left_out = 0;  ///< below it
 };
 
 /// Looks at `step` places of a group, `stride` apart, before `end`. All loads precede the first test.
 template <unsigned step, typename Floor = NoFloor>
 __device__ Examined examine(const Stage& stage, const Group& group, std::uint32_t first, std::uint32_t stride,
-                            std::uint32_t end, const Subject& mine, Floor floor = {}) {
+                            std::uint32_t end, const Subject& mine, const Floor& floor = {}) {
   std::uint64_t key[step];
   float4 box[step];
 #pragma unroll
@@ -122,21 +139,34 @@ __device__ Examined examine(const Stage& stage, const Group& group, std::uint32_
     const bool within = first + s * stride < end;
     const bool may = stage.may_suppress(key[s], box[s], mine);
     const int hit = static_cast<int>(within) & static_cast<int>(may);
-    const bool above = std::is_same_v<Floor, NoFloor> || key[s] > floor();
-    examined.found |= static_cast<std::uint32_t>(hit & static_cast<int>(above)) << s;
-    examined.left_out |= static_cast<std::uint32_t>(hit & static_cast<int>(!above)) << s;
+    const bool below = floor.leaves_out(key[s]);
+    examined.found |= static_cast<std::uint32_t>(hit & static_cast<int>(!below)) << s;
+    examined.left_out |= static_cast<std::uint32_t>(hit & static_cast<int>(below)) << s;
   }
   return examined;
 }
 
+/// Examines up to 32 places of a group from `k` on, which is moved behind them. `eager`: ends with what may suppress.
+template <bool eager, unsigned shared_by, typename Floor>
+__device__ Examined examine_many(const Stage& stage, const Group& group, std::uint32_t& k, std::uint32_t end,
+                                 const Subject& mine, const Floor& floor) {
+  constexpr unsigned step = tuning::staged_step;
+  Examined all;
+  for (unsigned bit = 0; bit < 32 && k < end && !(eager && all.found); bit += step, k += step * shared_by) {
+    const Examined some = examine<step>(stage, group, k, shared_by, end, mine, floor);
+    all.found |= some.found << bit;
+    all.left_out |= some.left_out;
+  }
+  return all;
+}
+
 /// The lanes of each candidate look through its window and call visit(place, key) for its suppressors; true stops the
 /// lane. `eager`: calls visit() as soon as there is a suppressor. Looks at `limit` places at most, and leaves out those
-/// that are not above floor(); returns whether there may be suppressors that it did not call visit() for. For a whole
+/// that are below floor(); returns whether there may be suppressors that it did not call visit() for. For a whole
 /// warp.
 template <bool eager, unsigned shared_by = lanes, typename Visit, typename Floor = NoFloor>
 __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Subject& mine, std::uint32_t limit,
                                   Visit visit, Floor floor = {}) {
-  constexpr unsigned step = tuning::staged_step;
   const unsigned lane = threadIdx.x % shared_by;
   std::uint32_t visited = 0;
   std::uint32_t number = 0;
@@ -151,13 +181,13 @@ __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Su
     for (std::uint32_t k = lane; k < end && !stopped;) {
       // Hits are collected, a bit each, and tested afterwards, so that the lanes of a warp load together.
       const std::uint32_t first = k;
-      std::uint32_t found = 0;
-      for (unsigned bit = 0; bit < 32 && k < end && !(eager && found); bit += step, k += step * shared_by) {
-        const Examined examined = examine<step>(stage, group, k, shared_by, end, mine, floor);
-        found |= examined.found << bit;
-        left_out |= examined.left_out;
-      }
-      for (; found && !stopped; found &= found - 1) {
+      const auto own_floor = floor();
+      // Lanes of usual frames have none yet: two loops, so that these do not compare with it.
+      const Examined examined = unlikely(any_running(static_cast<bool>(own_floor)))
+                                    ? examine_many<eager, shared_by>(stage, group, k, end, mine, own_floor)
+                                    : examine_many<eager, shared_by>(stage, group, k, end, mine, NoFloor());
+      left_out |= examined.left_out;
+      for (std::uint32_t found = examined.found; found && !stopped; found &= found - 1) {
         const std::uint32_t at =
             group.at(first + (static_cast<std::uint32_t>(__ffs(static_cast<int>(found))) - 1) * shared_by);
         const std::uint64_t key = stage.a.arrays.key[at];
