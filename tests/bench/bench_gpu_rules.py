@@ -31,6 +31,7 @@ ADAPTIVE, SET, VISIBLE, FEATURE = range(1, 5)
 DIOU = 4
 MEAN, WEIGHTED, UNION, VOTE = range(1, 5)
 FLOOR = .05  # of scores, in soft methods
+BOXES, MEMBERS, REPRESENTATIVES = ("boxes", "scores"), ("members",), ("representatives",)  # outputs beside the indices
 FEATURE_LENGTH = 32
 GRAPH_CALLS, REPLAYS = 20, 60
 
@@ -38,19 +39,21 @@ GRAPH_CALLS, REPLAYS = 20, 60
 def rows():
     """Name, and what is set beside the defaults."""
     yield "greedy", {}
-    yield "greedy, boxes and scores", dict(outputs=True)
+    yield "greedy, members", dict(outputs=MEMBERS)
+    yield "greedy, members and representatives", dict(outputs=MEMBERS + REPRESENTATIVES)
+    yield "greedy, boxes and scores", dict(outputs=BOXES)
     yield "diou", dict(metric=DIOU)
     yield "adaptive", dict(rule=ADAPTIVE)
     yield "set", dict(rule=SET)
     yield "visible", dict(rule=VISIBLE)
     yield f"feature, {FEATURE_LENGTH} values", dict(rule=FEATURE, min_overlap=.3, max_distance=2.)
     for name, method in METHODS.items():
-        yield name, dict(method=method, score_threshold=FLOOR, outputs=True)
+        yield name, dict(method=method, score_threshold=FLOOR, outputs=BOXES)
     for name, merge in (("mean", MEAN), ("weighted", WEIGHTED), ("union", UNION), ("vote", VOTE)):
-        yield f"greedy, merge {name}", dict(merge=merge, outputs=True)
+        yield f"greedy, merge {name}", dict(merge=merge, outputs=BOXES)
     for name, method in FUSIONS.items():
-        yield name, dict(method=method, overlap_threshold=.55, outputs=True)
-    yield "greedy, merge weighted, min-members 2", dict(merge=WEIGHTED, min_members=2, outputs=True)
+        yield name, dict(method=method, overlap_threshold=.55, outputs=BOXES)
+    yield "greedy, merge weighted, min-members 2", dict(merge=WEIGHTED, min_members=2, outputs=BOXES)
 
 
 def candidate_sets():
@@ -77,7 +80,7 @@ class Run:
 
     def __init__(self, torch, crowd_nms, library, candidates, settings):
         self.settings = dict(settings)
-        self.outputs = self.settings.pop("outputs", False)
+        self.outputs = self.settings.pop("outputs", ())
         boxes, scores = candidates.boxes, candidates.scores
         n = len(scores)
         random = np.random.default_rng(n)
@@ -95,10 +98,11 @@ class Run:
             for name, array in on.items():
                 setattr(call.candidates, name, array.data_ptr())
             call.candidates.feature_length = FEATURE_LENGTH
-            if self.outputs:
-                call.boxes = torch.full((n, 4), -1., device=device)
-                call.scores = torch.full((n,), -1., device=device)
-                call.outputs.boxes, call.outputs.scores = call.boxes.data_ptr(), call.scores.data_ptr()
+            for name in self.outputs:
+                array = torch.full((n, 4) if name == "boxes" else (n,), -1, device=device,
+                                   dtype=torch.float32 if name in BOXES else torch.int32)
+                setattr(call, name, array)
+                setattr(call.outputs, name, array.data_ptr())
             self.calls[device] = call
 
     def check(self, torch):
@@ -110,9 +114,9 @@ class Run:
         found = [int(call.reports[0, 4]) for call in (gpu, cpu)]
         if found[0] != found[1]:
             return f"{found[0]} survivors, not {found[1]}"
-        names = ["indices"] + ["boxes", "scores"] * self.outputs
-        for name in names:
-            a, b = (getattr(call, name).reshape(-1, 4 if name == "boxes" else 1)[:found[0]].cpu().numpy()
+        for name in ("indices", *self.outputs):
+            written = None if name == "representatives" else found[0]
+            a, b = (getattr(call, name).reshape(-1, 4 if name == "boxes" else 1)[:written].cpu().numpy()
                     for call in (gpu, cpu))
             if a.tobytes() != b.tobytes():
                 return f"{name} differ"
