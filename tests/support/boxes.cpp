@@ -157,6 +157,15 @@ Boxes quantised_scores(std::uint32_t n, Dice& dice) {
   return set;
 }
 
+/// Neighbours in the order of rank differ in the last bit of the score, and come later the better they rank.
+Boxes close_scores(std::uint32_t n, Dice& dice) {
+  Boxes set = dense(n, dice);
+  float score = 0.5f;
+  for (float& own : set.scores)
+    own = score = std::nextafter(score, 1.0f);
+  return set;
+}
+
 Boxes scaled(std::uint32_t n, Dice& dice, float low_exponent, float high_exponent) {
   Boxes set = dense(n, dice);
   for (CrowdNmsBox& box : set.boxes) {
@@ -327,6 +336,7 @@ constexpr Distribution all[] = {
     {"exact_threshold", exact_threshold},
     {"tied_scores", tied_scores},
     {"quantised_scores", quantised_scores},
+    {"close_scores", close_scores},
     {"huge_coordinates", huge_coordinates},
     {"tiny_coordinates", tiny_coordinates},
     {"zero_and_inverted", zero_and_inverted},
