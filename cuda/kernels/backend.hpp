@@ -11,7 +11,7 @@
 namespace crowd::cuda {
 
 /// crowd_nms_cuda() of arguments that have passed check_call(), within FloatingPointModes. `gather`: null, or what has
-/// passed check_gathered() and is gathered as well if the call's own kernels can; is_gathered then becomes true.
+/// passed check_gathered() and is gathered as well if the call's own kernels can. is_gathered says whether they do.
 CrowdNmsStatus run_checked(const CrowdNmsParams& params, const CrowdNmsCandidates& candidates,
                            const CrowdNmsSurvivors& survivors, void* workspace, std::size_t bytes, CUstream_st* stream,
                            const CrowdNmsGathered* gather = nullptr, bool* is_gathered = nullptr);

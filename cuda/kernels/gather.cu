@@ -36,12 +36,10 @@ __global__ void __launch_bounds__(gather_threads) gather_survivors(Gather call) 
     return;
   const std::size_t at = static_cast<std::size_t>(frame) * call.survivors.max_survivors + rank;
   const CrowdNmsSurvivors& found = call.survivors;
-  GatheredSurvivor survivor = load_survivor(call.to, call.frames.input(frame) + found.survivors[at]);
-  if (found.boxes)
-    survivor.box = reinterpret_cast<const float4*>(found.boxes)[at];
-  if (found.scores)
-    survivor.score = found.scores[at];
-  store_survivor(call.to, at, survivor);
+  const std::size_t from = call.frames.input(frame) + found.survivors[at];
+  store_survivor(call.to, at,
+                 {found.boxes ? reinterpret_cast<const float4*>(found.boxes)[at] : call.to.boxes[from],
+                  found.scores ? found.scores[at] : call.to.scores[from], call.to.label(from)});
   if (call.to.out.members)
     call.to.out.members[at] = found.members[at];
 }

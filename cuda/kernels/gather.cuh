@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+#include "core/host_device.hpp"
 #include "crowd/nms.h"
 
 namespace crowd {
@@ -23,6 +24,10 @@ struct Gathering {
   CROWD_HD bool is_wanted() const {
     return out.counts;
   }
+  /// Of candidate `at` of the batch, if labels are wanted.
+  __device__ std::int32_t label(std::size_t at) const {
+    return out.classes && classes ? classes[at] : 0;
+  }
 };
 
 /// A survivor as it is handed out.
@@ -34,7 +39,7 @@ struct GatheredSurvivor {
 
 /// Candidate `at` of the batch.
 __device__ inline GatheredSurvivor load_survivor(const Gathering& from, std::size_t at) {
-  return {from.boxes[at], from.scores[at], from.classes ? from.classes[at] : 0};
+  return {from.boxes[at], from.scores[at], from.label(at)};
 }
 
 /// Writes survivor number `at` of the batch.

@@ -256,6 +256,7 @@ CrowdNmsStatus crowd_nms_cuda_and_gather(const CrowdNmsParams* params, const Cro
     return status;
   bool is_gathered = false;
   {
+    // The rule is made of the params on the host.
     const FloatingPointModes modes;
     status = check_and_run(params, candidates, survivors, workspace, bytes, stream, gathered, &is_gathered);
   }

@@ -28,18 +28,20 @@ bool LaunchKey::operator==(const LaunchKey& other) const {
 }
 
 CrowdNmsStatus launch_kernels(const LaunchKey& key, void* workspace, std::size_t workspace_bytes, CUstream_st* stream) {
-  CrowdNmsStatus status = CROWD_NMS_OK;
   bool has_run = false;
   for (const CrowdNmsGathered& gathered : key.gathered) {
-    if (status != CROWD_NMS_OK || !gathered.counts)
+    if (!gathered.counts)
       continue;
-    status = has_run ? crowd_nms_cuda_gather(&key.candidates, &key.survivors, &gathered, stream)
-                     : crowd_nms_cuda_and_gather(&key.params, &key.candidates, &key.survivors, &gathered, workspace,
-                                                 workspace_bytes, stream);
+    const CrowdNmsStatus status = has_run ? crowd_nms_cuda_gather(&key.candidates, &key.survivors, &gathered, stream)
+                                          : crowd_nms_cuda_and_gather(&key.params, &key.candidates, &key.survivors,
+                                                                      &gathered, workspace, workspace_bytes, stream);
+    if (status != CROWD_NMS_OK)
+      return status;
     has_run = true;
   }
-  return has_run ? status
-                 : crowd_nms_cuda(&key.params, &key.candidates, &key.survivors, workspace, workspace_bytes, stream);
+  if (has_run)
+    return CROWD_NMS_OK;
+  return crowd_nms_cuda(&key.params, &key.candidates, &key.survivors, workspace, workspace_bytes, stream);
 }
 
 }  // namespace crowd

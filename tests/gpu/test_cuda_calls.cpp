@@ -143,9 +143,8 @@ class CudaInGraphs : public testing::TestWithParam<std::tuple<CrowdNmsMethod, st
 // Kernels that start early must not read what the kernel before the call writes.
 TEST_P(CudaInGraphs, sees_what_a_kernel_rewrote_in_place_before_each_call) {
   const auto [method, n, merged] = GetParam();
-  // Under synccheck a kernel of these at times does not end, if all kernels are checked; each passes by itself.
-  if (quick() && n > 5000 && method != CROWD_NMS_GREEDY && method != CROWD_NMS_MAP_REDUCE)
-    GTEST_SKIP() << "CROWD_GPU_TEST=quick";
+  if (quick() && method == CROWD_NMS_WBF && n > 5000)
+    GTEST_SKIP() << "CROWD_GPU_TEST=quick: its largest component is fused in turn";
   const std::uint32_t calls = quick() ? 3 : n > 10000 ? 12 : 50;
   CrowdNmsParams params = default_params();
   params.method = method;

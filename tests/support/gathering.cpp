@@ -7,6 +7,8 @@
 
 #include <cstring>
 
+#include "rule_cases.hpp"
+
 namespace crowd::test {
 
 namespace {
@@ -153,6 +155,12 @@ void expect_calls_and_gathers(const CallAndGather& run) {
     for (const Size& size : sizes)
       expect_one(frame_of(distribution(size.capacity % 3 ? "dense" : "odd_scores"), size.n, size.capacity, method),
                  run);
+    constexpr std::uint32_t ruled_sizes[] = {100, 300};
+    for_each_ruled_case(ruled_sizes, method, 1, [&](const Case& original) {
+      Case it = original;
+      it.wanted.members = true;
+      expect_one(it, run);
+    });
     for_each_batch(method, [&](const Case& original) {
       Case it = original;
       it.params.merge = CROWD_NMS_MERGE_WEIGHTED;

@@ -576,8 +576,8 @@ CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_gather(const CrowdNmsCandidates *can
                                                    const CrowdNmsGathered *gathered, struct CUstream_st *stream);
 
 /**
- * crowd_nms_cuda() and, after it, crowd_nms_cuda_gather(): the same outputs, survivors included, and what either refuses.
- * One kernel less where the kernel that finds a frame's survivors can copy them: greedy and map-reduce, a capacity of at
+ * Does what crowd_nms_cuda() and then crowd_nms_cuda_gather() do, and refuses what either refuses, before it enqueues
+ * anything. One kernel less where the kernel that finds a frame's survivors can copy them: greedy and map-reduce, a capacity of at
  * most 4096, neither boxes nor scores in `survivors`, nothing that merges or drops, and one frame or no totals.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_and_gather(const CrowdNmsParams *params,

@@ -91,7 +91,7 @@ class alignas(8) Row {
   __device__ std::uint32_t best() const {
     return best_list_ % tied_bit;
   }
-  /// Both fields of a row that is not tied: best() and list().
+  /// The word that with_decision() has put in place of best() and list().
   __device__ std::uint32_t best_list() const {
     return best_list_;
   }
@@ -149,7 +149,7 @@ struct DirectArguments {
   PairRule rule;
   float score_threshold;
   unsigned tile;        ///< rows a block of the map handles
-  bool names_best;      ///< representatives are asked for: Row::is_tied() matters
+  bool names_best;      ///< representatives or members are asked for: Row::is_tied() matters
   bool existence_only;  ///< it matters only whether a row has a suppressor: map-reduce without representatives and
                         ///< members
   CallRules rules;

@@ -80,14 +80,14 @@ __device__ Kept<items> count_kept(const View& view) {
   return kept;
 }
 
-/// Calls `what`(place, index) for the thread's survivors; `place`: rank among survivors.
+/// Calls `what`(place, index, k) for the thread's survivors; `place`: rank among survivors, `k`: number of the row.
 template <unsigned items, typename Function>
 __device__ void for_each_kept(const Mine<items>& mine, const Kept<items>& kept, const Function& what) {
   std::uint32_t begin = kept.before;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
     if (kept.word[k] & 1u << threadIdx.x % 32)
-      what(begin + lanes_before(kept.word[k]), mine.row[k].index());
+      what(begin + lanes_before(kept.word[k]), mine.row[k].index(), k);
     begin += static_cast<std::uint32_t>(__popc(kept.word[k]));
   }
 }
@@ -100,7 +100,7 @@ __device__ void write_survivors(const View& view, const Mine<items>& mine, const
   std::uint32_t* const survivors = out.survivors + slot;
   // The usual case apart: fewer instructions.
   if (unlikely(kept.all > out.max_survivors || out.members))
-    for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) {
+    for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index, unsigned) {
       if (place >= out.max_survivors)
         return;
       survivors[place] = index;
@@ -108,7 +108,7 @@ __device__ void write_survivors(const View& view, const Mine<items>& mine, const
         out.members[slot + place] = view.memory.members[index];
     });
   else
-    for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index) { survivors[place] = index; });
+    for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index, unsigned) { survivors[place] = index; });
 }
 
 /// Gathers what write_survivors() has written, with the same threads. Not inlined: it takes registers that calls which
@@ -123,25 +123,19 @@ static __noinline__ __device__ void gather_frame(View view, Mine<items> mine, Ke
     add_to_totals(to, &report, 1);
   }
   GatheredSurvivor its[items]{};
-  std::uint32_t place[items];
-  std::uint32_t begin = kept.before;
   // All loads precede the first store.
-#pragma unroll
-  for (unsigned k = 0; k < items; ++k) {
-    const bool survives = kept.word[k] & 1u << threadIdx.x % 32;
-    place[k] = survives ? begin + lanes_before(kept.word[k]) : ~0u;
-    begin += static_cast<std::uint32_t>(__popc(kept.word[k]));
-    if (place[k] < out.max_survivors)
-      its[k] = load_survivor(to, view.input + mine.row[k].index());
-  }
-#pragma unroll
-  for (unsigned k = 0; k < items; ++k)
-    if (place[k] < out.max_survivors) {
-      const std::size_t at = static_cast<std::size_t>(view.frame) * out.max_survivors + place[k];
-      store_survivor(to, at, its[k]);
-      if (to.out.members)
-        to.out.members[at] = view.memory.members[mine.row[k].index()];
-    }
+  for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index, unsigned k) {
+    if (place < out.max_survivors)
+      its[k] = load_survivor(to, view.input + index);
+  });
+  for_each_kept(mine, kept, [&](std::uint32_t place, std::uint32_t index, unsigned k) {
+    if (place >= out.max_survivors)
+      return;
+    const std::size_t at = static_cast<std::size_t>(view.frame) * out.max_survivors + place;
+    store_survivor(to, at, its[k]);
+    if (to.out.members)
+      to.out.members[at] = view.memory.members[index];
+  });
 }
 
 /// Reduces a frame, `items` rows a thread. Shared memory has been cleared. `first`: the thread's first row.

@@ -45,7 +45,7 @@ struct MergeScratch {
   std::uint32_t list[list_room];
 };
 
-/// A frame's representatives, or what is no candidate's index.
+/// A frame's representatives, the lower 16 bits: CROWD_NMS_NONE and CROWD_NMS_REJECTED stay above all indices.
 struct HeldRepresentatives {
   static constexpr std::uint32_t room = tuning::direct_capacity;
   std::uint16_t of[room];
@@ -220,7 +220,8 @@ __device__ inline const HeldRepresentatives* hold_representatives(const MergeArg
   static_assert(HeldRepresentatives::room % threads == 0);
   const std::uint32_t frame = blockIdx.y;
   const std::uint32_t n = a.frames.held(frame);
-  if (n > HeldRepresentatives::room || n <= represented_step * warp_size || blockIdx.x * warps >= a.written(frame))
+  if (!(a.out.boxes || a.out.scores) || n > HeldRepresentatives::room || n <= represented_step * warp_size ||
+      blockIdx.x * warps >= a.written(frame))
     return nullptr;
   std::uint32_t its[step];
   // All loads precede the first store.

@@ -95,7 +95,7 @@ struct Ranked {
 };
 
 __device__ Ranked ranked(const Stage& stage, std::uint32_t rank) {
-  return {rank, rank < stage.size() ? stage.a.arrays.ranked[stage.slot + rank] : 0};
+  return {rank, rank < stage.size() ? load_relaxed(stage.a.arrays.ranked + stage.slot + rank) : 0};
 }
 
 __device__ Ranked candidate_of_thread(const Stage& stage, std::uint32_t block) {

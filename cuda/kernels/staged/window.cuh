@@ -96,9 +96,6 @@ struct NoFloor {
   __device__ NoFloor operator()() const {
     return {};
   }
-  __device__ explicit operator bool() const {
-    return false;
-  }
   __device__ bool leaves_out(std::uint64_t) const {
     return false;
   }
@@ -107,9 +104,6 @@ struct NoFloor {
 struct ScoreFloor {
   std::uint32_t score;
 
-  __device__ explicit operator bool() const {
-    return score;
-  }
   __device__ bool leaves_out(std::uint64_t key) const {
     return static_cast<std::uint32_t>(key >> 32) < score;
   }
@@ -160,6 +154,16 @@ __device__ Examined examine_many(const Stage& stage, const Group& group, std::ui
   return all;
 }
 
+/// The same. Lanes of usual frames have no floor yet: a loop of their own, which compares with none.
+template <bool eager, unsigned shared_by, typename Floor>
+__device__ Examined examine_above(const Stage& stage, const Group& group, std::uint32_t& k, std::uint32_t end,
+                                  const Subject& mine, const Floor& floor) {
+  if constexpr (!std::is_same_v<Floor, NoFloor>)
+    if (unlikely(any_running(floor.score != 0)))
+      return examine_many<eager, shared_by>(stage, group, k, end, mine, floor);
+  return examine_many<eager, shared_by>(stage, group, k, end, mine, NoFloor());
+}
+
 /// The lanes of each candidate look through its window and call visit(place, key) for its suppressors; true stops the
 /// lane. `eager`: calls visit() as soon as there is a suppressor. Looks at `limit` places at most, and leaves out those
 /// that are below floor(); returns whether there may be suppressors that it did not call visit() for. For a whole
@@ -181,11 +185,7 @@ __device__ bool visit_suppressors(const Stage& stage, const Walk& walk, const Su
     for (std::uint32_t k = lane; k < end && !stopped;) {
       // Hits are collected, a bit each, and tested afterwards, so that the lanes of a warp load together.
       const std::uint32_t first = k;
-      const auto own_floor = floor();
-      // Lanes of usual frames have none yet: two loops, so that these do not compare with it.
-      const Examined examined = unlikely(any_running(static_cast<bool>(own_floor)))
-                                    ? examine_many<eager, shared_by>(stage, group, k, end, mine, own_floor)
-                                    : examine_many<eager, shared_by>(stage, group, k, end, mine, NoFloor());
+      const Examined examined = examine_above<eager, shared_by>(stage, group, k, end, mine, floor());
       left_out |= examined.left_out;
       for (std::uint32_t found = examined.found; found && !stopped; found &= found - 1) {
         const std::uint32_t at =
