@@ -157,13 +157,14 @@ namespace ruled {
 void launch(const Call& call, Carver carver);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
-/// Soft-NMS with all outputs, for frames of up to tuning::soft_capacity candidates.
+/// Soft-NMS with all outputs, for frames of up to tuning::soft_capacity candidates. Those of a capacity of
+/// up to `max_unsorted`, direct_capacity at most, are not sorted.
 template <Decay decay>
-void launch_soft(Call& call, std::byte* workspace);
+void launch_soft(Call& call, std::byte* workspace, std::uint32_t max_unsorted);
 std::size_t soft_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
 /// Matrix NMS likewise.
 template <Decay decay>
-void launch_matrix(Call& call, std::byte* workspace);
+void launch_matrix(Call& call, std::byte* workspace, std::uint32_t max_unsorted);
 std::size_t matrix_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity);
 /// Weighted box fusion likewise.
 void launch_fusion(Call& call, std::byte* workspace);

@@ -117,6 +117,18 @@ void launch_lists(Call& call, std::byte* workspace) {
   launch_staged(call, Carver(workspace, alignment));
 }
 
+constexpr std::uint32_t max_unsorted = has_direct ? tuning::direct_capacity : 0;
+
+template <Decay decay>
+void launch_soft(Call& call, std::byte* workspace) {
+  ruled::launch_soft<decay>(call, workspace, max_unsorted);
+}
+
+template <Decay decay>
+void launch_matrix(Call& call, std::byte* workspace) {
+  ruled::launch_matrix<decay>(call, workspace, max_unsorted);
+}
+
 std::size_t nmw_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
   return merging::nmw_bytes(frames, capacity) + lists_bytes(params, frames, capacity);
 }
@@ -176,19 +188,19 @@ DeviceMethod Paper::on_cuda() {
 }
 
 DeviceMethod SoftLinear::on_cuda() {
-  return {ruled::soft_bytes, ruled::launch_soft<Decay::linear>, tuning::soft_capacity};
+  return {ruled::soft_bytes, launch_soft<Decay::linear>, tuning::soft_capacity};
 }
 
 DeviceMethod SoftGaussian::on_cuda() {
-  return {ruled::soft_bytes, ruled::launch_soft<Decay::gaussian>, tuning::soft_capacity};
+  return {ruled::soft_bytes, launch_soft<Decay::gaussian>, tuning::soft_capacity};
 }
 
 DeviceMethod MatrixLinear::on_cuda() {
-  return {ruled::matrix_bytes, ruled::launch_matrix<Decay::linear>, tuning::soft_capacity};
+  return {ruled::matrix_bytes, launch_matrix<Decay::linear>, tuning::soft_capacity};
 }
 
 DeviceMethod MatrixGaussian::on_cuda() {
-  return {ruled::matrix_bytes, ruled::launch_matrix<Decay::gaussian>, tuning::soft_capacity};
+  return {ruled::matrix_bytes, launch_matrix<Decay::gaussian>, tuning::soft_capacity};
 }
 
 DeviceMethod Nmw::on_cuda() {

@@ -87,6 +87,8 @@ constexpr unsigned soft_block = 256;
 /// Entries of a candidate's list that are held in shared memory until all are counted; longer lists are looked for
 /// twice.
 constexpr unsigned soft_held = 128;
+/// Entries of its list that each lane holds in registers while a candidate is pending; of longer ones none.
+constexpr unsigned soft_lane_entries = 4;
 /// List entries per candidate that the workspace has room for: as many as make `soft_entries` of the call, within these
 /// bounds. 4096 candidates in windows around 147 faces have 40 each, 65536 around 600 faces 160 (soft-gaussian).
 constexpr unsigned min_list_room = 64;

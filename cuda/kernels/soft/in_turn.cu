@@ -73,10 +73,15 @@ __device__ bool lower(const SoftStage& soft, std::uint32_t place, const Best& su
   return true;
 }
 
-/// Lowers those of the thread's candidates that lie in the survivor's window. Returns whether there were any.
+/// Lowers those of the thread's candidates that lie in the survivor's window, or all. Returns whether there were any.
 __device__ bool lower_own(const SoftStage& soft, const Best& survivor) {
-  const Walk walk(soft.stage, soft.box(survivor.place));
   bool any = false;
+  if (!soft.is_sorted()) {
+    for (std::uint32_t place = threadIdx.x; place < soft.size(); place += block)
+      any |= lower(soft, place, survivor);
+    return any;
+  }
+  const Walk walk(soft.stage, soft.box(survivor.place));
   for (std::uint32_t number = 0; number < walk.segments(); ++number) {
     const Segment segment = walk.at(number);
     const std::uint32_t end = segment.first + segment.count;

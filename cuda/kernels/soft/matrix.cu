@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Matrix NMS: each candidate looks at the better-ranked ones in its window, twice.
+// Matrix NMS: each candidate looks at the better-ranked ones in its window, twice; or at those on its list, of a frame
+// that is not sorted.
 
 #include "kernels/launch.cuh"
 #include "kernels/soft/soft.cuh"
@@ -59,6 +60,26 @@ __global__ void __launch_bounds__(threads) find_covered(SoftArguments a) {
     soft.covered(place) = largest;
 }
 
+/// The least one of the lanes of a candidate.
+template <unsigned shared_by>
+__device__ Factor least_of_lanes(Factor factor) {
+#pragma unroll
+  for (unsigned step = shared_by / 2; step; step /= 2)
+    factor =
+        lesser(factor, {__shfl_xor_sync(all_lanes, factor.value, step), __shfl_xor_sync(all_lanes, factor.key, step),
+                        __shfl_xor_sync(all_lanes, factor.place, step)});
+  return factor;
+}
+
+/// Multiplies a candidate's score by the least factor, which decides it.
+__device__ void lower(const SoftStage& soft, std::uint32_t place, float given, const Factor& least) {
+  const std::uint32_t index = soft.index(place);
+  const float score = given * least.value;
+  const bool below = soft.is_below(index, score);
+  soft.state(place) = {0, 0, score, below ? least.place : no_place};
+  soft.set_own_word(place, below ? ScoreWord::suppressed() : ScoreWord::kept(score));
+}
+
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads) lower_by_matrix(SoftArguments a) {
   pdl_wait();
@@ -74,18 +95,60 @@ __global__ void __launch_bounds__(threads) lower_by_matrix(SoftArguments a) {
             lesser(min_factor, {soft.matrix_factor(soft.ratio(soft.box(hi), mine.box), soft.covered(hi)), key, hi});
         return false;
       });
+  min_factor = least_of_lanes<shared_by>(min_factor);
+  if (writes)
+    lower(soft, place, a.staged.frames.scores[a.staged.frames.input(soft.stage.frame) + rank_index(mine.key)],
+          min_factor);
+}
+
+/// Lanes that share a list, and entries that each loads together.
+constexpr unsigned list_lanes = 16;
+constexpr unsigned list_step = 2;
+
+/// Of those on a candidate's list.
+__device__ Factor least_of_list(const SoftStage& soft, const SoftState& state) {
+  Factor least{1, ~0ull, no_place};
+  for (std::uint32_t first = threadIdx.x % list_lanes; first < state.count; first += list_step * list_lanes) {
+    ListEntry entry[list_step];
+    float covered[list_step];
+    std::uint64_t key[list_step];
 #pragma unroll
-  for (unsigned step = shared_by / 2; step; step /= 2)
-    min_factor = lesser(min_factor, {__shfl_xor_sync(all_lanes, min_factor.value, step),
-                                     __shfl_xor_sync(all_lanes, min_factor.key, step),
-                                     __shfl_xor_sync(all_lanes, min_factor.place, step)});
-  if (!writes)
+    for (unsigned k = 0; k < list_step; ++k)
+      entry[k] = soft.lists()[state.first + min(first + k * list_lanes, state.count - 1)];
+#pragma unroll
+    for (unsigned k = 0; k < list_step; ++k) {
+      covered[k] = soft.covered(entry[k].place);
+      key[k] = soft.stage.a.arrays.key[soft.stage.slot + entry[k].place];
+    }
+    // The last entry may come twice.
+#pragma unroll
+    for (unsigned k = 0; k < list_step; ++k)
+      least = lesser(least, {soft.matrix_factor(entry[k].factor, covered[k]), key[k], entry[k].place});
+  }
+  return least;
+}
+
+/// Of all better-ranked candidates of the frame.
+__device__ Factor least_of_all(const SoftStage& soft, const Subject& mine) {
+  Factor least{1, ~0ull, no_place};
+  for (std::uint32_t hi = threadIdx.x % list_lanes; hi < soft.size(); hi += list_lanes)
+    if (soft.stage.suppresses_at(hi, mine))
+      least = lesser(least, {soft.matrix_factor(soft.ratio(soft.box(hi), mine.box), soft.covered(hi)),
+                             soft.stage.a.arrays.key[soft.stage.slot + hi], hi});
+  return least;
+}
+
+__global__ void __launch_bounds__(threads) lower_by_list(SoftArguments a) {
+  pdl_wait();
+  const SoftStage soft(a, blockIdx.y);
+  if (first_of_block<list_lanes>() >= soft.size())
     return;
-  const std::uint32_t index = rank_index(mine.key);
-  const float score = a.staged.frames.scores[a.staged.frames.input(soft.stage.frame) + index] * min_factor.value;
-  const bool below = soft.is_below(index, score);
-  soft.state(place) = {0, 0, score, below ? min_factor.place : no_place};
-  soft.publish(place, below ? ScoreWord::suppressed() : ScoreWord::kept(score));
+  const std::uint32_t place = first_of_block<list_lanes>() + threadIdx.x / list_lanes;
+  const SoftState state = place < soft.size() ? soft.state(place) : SoftState{0, 0, 0, rejected};
+  const Factor least = least_of_lanes<list_lanes>(
+      state.count == unlisted ? least_of_all(soft, soft.stage.subject(place)) : least_of_list(soft, state));
+  if (threadIdx.x % list_lanes == 0 && state.by != rejected)
+    lower(soft, place, state.score, least);
 }
 
 template <unsigned shared_by>
@@ -98,7 +161,10 @@ void launch_looks(const Call& call, const SoftArguments& arguments) {
 }  // namespace
 
 void launch_matrix_looks(const Call& call, const SoftArguments& arguments) {
-  if (has_warp_for_each(call))
+  if (arguments.tile)
+    launch_pdl(lower_by_list, call, {call.grid(ceil_div(call.frames.capacity, threads / list_lanes)), threads},
+               arguments);
+  else if (has_warp_for_each(call))
     launch_looks<warp_size>(call, arguments);
   else
     launch_looks<lanes>(call, arguments);

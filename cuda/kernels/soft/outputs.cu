@@ -17,98 +17,121 @@ __device__ std::uint32_t representative(const SoftStage& soft, std::uint32_t pla
   return by != no_place && soft.own_word(by).is_kept() ? by : no_place;
 }
 
-/// Words of a frame that a block looks at together: a chunk.
-constexpr unsigned held_max = 4096;
-
-/// Survivors' words of a chunk, in no order.
-struct HeldWords {
-  uint4 words[held_max / 4];
-  std::uint32_t count;
-};
-
-/// Reads a chunk from place `first` on, and adds words of no survivors up to whole vectors. By all threads, between
-/// barriers; `held.count` is 0.
-__device__ void hold(const SoftStage& soft, std::uint32_t first, HeldWords& held) {
-  constexpr unsigned each = held_max / soft_threads;
-  auto* const words = reinterpret_cast<std::uint32_t*>(held.words);
-  ScoreWord mine[each];
-#pragma unroll
-  for (unsigned i = 0; i < each; ++i) {
-    const std::uint32_t place = first + i * soft_threads + threadIdx.x;
-    mine[i] = place < soft.size() ? soft.own_word(place) : ScoreWord::suppressed();
-  }
-  std::uint32_t kept = 0;
-#pragma unroll
-  for (unsigned i = 0; i < each; ++i)
-    kept += mine[i].is_kept();
-  std::uint32_t at = take_places(held.count, kept);
-#pragma unroll
-  for (unsigned i = 0; i < each; ++i)
-    if (mine[i].is_kept())
-      words[at++] = mine[i].word();
-  __syncthreads();
-  if (threadIdx.x < 3 && held.count + threadIdx.x < ceil_div(held.count, 4) * 4)
-    words[held.count + threadIdx.x] = ScoreWord::suppressed().word();
+/// A survivor's score and index: larger is better; 0 if the candidate does not survive.
+__device__ std::uint64_t survivor_key(const SoftStage& soft, std::uint32_t place) {
+  const ScoreWord word = soft.own_word(place);
+  const std::uint32_t index = soft.index(place);
+  return word.is_kept() ? soft_key(word.word(), index) : 0;
 }
 
-/// A warp's candidates, and how many words it has found that are above, and equal to, theirs.
-struct Ranks {
-  std::uint32_t mine[survivors_per_warp];  ///< of those that do not survive, a word that none is above
-  std::uint32_t better[survivors_per_warp];
-  std::uint32_t equal[survivors_per_warp];
+/// A block's candidates, `group` of them, whose ranks it finds out: it counts for each survivor of the frame how many
+/// of them are worse.
+template <unsigned group>
+struct Ranked {
+  std::uint64_t key[group];        ///< survivor_key()
+  std::uint64_t sorted[group];     ///< the same, ascending
+  std::uint32_t above[group + 1];  ///< [k]: survivors of the frame that are better than exactly the first k of `sorted`
+  std::uint32_t rank[group + 1];   ///< [k]: of the k-th of `sorted`, from 1 on: those that are better than k or more
 
-  __device__ void look_at(std::uint32_t word) {
-    // Words of survivors order as their scores do, and are above all others.
+  /// How many are worse than `other`. By bisection.
+  __device__ unsigned worse(std::uint64_t other) const {
+    unsigned at = 0;
 #pragma unroll
-    for (unsigned p = 0; p < survivors_per_warp; ++p) {
-      better[p] += word > mine[p];
-      equal[p] += word == mine[p];
+    for (unsigned step = group / 2; step; step /= 2)
+      at += sorted[at + step - 1] < other ? step : 0;
+    return at + (sorted[at] < other);
+  }
+};
+
+constexpr unsigned output_threads = 1024;
+/// Candidates of a block where that keeps more multiprocessors busy, and elsewhere: each block reads the whole frame.
+constexpr unsigned small_group = 32;
+constexpr unsigned large_group = 256;
+
+/// Sorts keys that are not 0 behind the others. By all threads, between barriers; `sorted` is 0.
+template <unsigned group>
+__device__ unsigned sort_keys(Ranked<group>& ranked) {
+  if (threadIdx.x >= group || !ranked.key[threadIdx.x])
+    return 0;
+  const std::uint64_t mine = ranked.key[threadIdx.x];
+  unsigned at = 0;
+  for (unsigned k = 0; k < group; ++k)
+    at += ranked.key[k] < mine;
+  ranked.sorted[at] = mine;
+  return at;
+}
+
+/// Survivors of the frame that a thread looks at together.
+struct Columns {
+  static constexpr unsigned count = 4;
+  std::uint64_t key[count];  ///< survivor_key()
+
+  /// Every output_threads-th one from `first` on.
+  __device__ Columns(const SoftStage& soft, std::uint32_t first) {
+    const std::uint32_t size = soft.size();
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k) {
+      const std::uint32_t place = first + k * output_threads;
+      key[k] = place < size ? survivor_key(soft, place) : 0;
     }
   }
 };
 
-/// For a whole warp.
-__device__ void look_through(const HeldWords& held, Ranks& ranks) {
-#pragma unroll 2
-  for (std::uint32_t i = threadIdx.x % warp_size; i * 4 < held.count; i += warp_size) {
-    const uint4 four = held.words[i];
-    ranks.look_at(four.x);
-    ranks.look_at(four.y);
-    ranks.look_at(four.z);
-    ranks.look_at(four.w);
-  }
+template <unsigned group>
+__device__ void count_above(Ranked<group>& ranked, const Columns& columns) {
+  unsigned worse[Columns::count];
+#pragma unroll
+  for (unsigned k = 0; k < Columns::count; ++k)
+    worse[k] = ranked.worse(columns.key[k]);
+#pragma unroll
+  for (unsigned k = 0; k < Columns::count; ++k)
+    if (columns.key[k])
+      atomicAdd(&ranked.above[worse[k]], 1u);
 }
 
-/// Survivors with the word `mine` and a lower index. For a whole warp.
-__device__ std::uint32_t count_before_equal(const SoftStage& soft, std::uint32_t mine, std::uint32_t index) {
-  constexpr unsigned step = 8;
-  const std::uint32_t size = soft.size();
+/// Finds out ranks. By the first `group` threads.
+template <unsigned group>
+__device__ void sum_up(Ranked<group>& ranked) {
+  const unsigned own = threadIdx.x;
+  const unsigned lane = own % warp_size;
+  // In descending order, so that a prefix is what is wanted.
   std::uint32_t before = 0;
-  for (std::uint32_t first = threadIdx.x % warp_size; first < size; first += step * warp_size) {
-    std::uint32_t word[step];
-#pragma unroll
-    for (unsigned s = 0; s < step; ++s)
-      word[s] = soft.own_word(min(first + s * warp_size, size - 1)).word();
-#pragma unroll
-    for (unsigned s = 0; s < step; ++s)
-      if (first + s * warp_size < size && word[s] == mine)
-        before += soft.index(first + s * warp_size) < index;
-  }
-  return warp_sum(before);
+  for (unsigned k = lane; k < own - lane; k += warp_size)
+    before += ranked.above[group - k];
+  ranked.rank[group - own] = warp_sum(before) + warp_prefix(ranked.above[group - own]);
 }
 
-__device__ void write_survivor(const SoftStage& soft, std::uint32_t place, std::uint32_t rank) {
-  const CrowdNmsSurvivors& out = soft.stage.a.out;
-  const std::size_t at = static_cast<std::size_t>(soft.stage.frame) * out.max_survivors + rank;
-  const std::uint32_t index = soft.index(place);
-  out.survivors[at] = index;
-  if (out.members)
-    out.members[at] = soft.state(place).count;
-  if (out.scores)
-    out.scores[at] = soft.state(place).score;
-  if (out.boxes)
-    out.boxes[at] = as_box(soft.stage.a.rules.whole[soft.stage.a.frames.input(soft.stage.frame) + index]);
-}
+/// What is written of a survivor.
+class Own {
+ public:
+  __device__ Own(const SoftStage& soft, std::uint32_t place, bool survives) {
+    if (!survives)
+      return;
+    index_ = soft.index(place);
+    const SoftState& state = soft.state(place);
+    members_ = state.count;
+    score_ = state.score;
+    if (soft.stage.a.out.boxes)
+      box_ = soft.stage.a.rules.whole[soft.stage.a.frames.input(soft.stage.frame) + index_];
+  }
+
+  __device__ void write(const SoftStage& soft, std::uint32_t rank) const {
+    const CrowdNmsSurvivors& out = soft.stage.a.out;
+    const std::size_t at = static_cast<std::size_t>(soft.stage.frame) * out.max_survivors + rank;
+    out.survivors[at] = index_;
+    if (out.members)
+      out.members[at] = members_;
+    if (out.scores)
+      out.scores[at] = score_;
+    if (out.boxes)
+      out.boxes[at] = as_box(box_);
+  }
+
+ private:
+  std::uint32_t index_, members_;
+  float score_;
+  float4 box_;
+};
 
 __device__ void write_report(const SoftStage& soft, std::uint32_t survivors) {
   const StagedArguments& a = soft.stage.a;
@@ -129,6 +152,11 @@ __global__ void __launch_bounds__(threads) write_soft_representatives(SoftArgume
   const std::uint32_t place = blockIdx.x * threads + threadIdx.x;
   if (place >= soft.size())
     return;
+  if (soft.state(place).by == rejected) {
+    if (a.staged.out.representatives)
+      a.staged.out.representatives[soft.stage.slot + place] = CROWD_NMS_REJECTED;
+    return;
+  }
   const std::uint32_t by = representative(soft, place);
   if (by != no_place && a.staged.out.members)
     atomicAdd(&soft.state(by).count, 1u);
@@ -137,51 +165,56 @@ __global__ void __launch_bounds__(threads) write_soft_representatives(SoftArgume
         by == no_place ? CROWD_NMS_NONE : soft.index(by);
 }
 
-__global__ void __launch_bounds__(soft_threads) write_soft_survivors(SoftArguments a) {
-  __shared__ HeldWords held;
+namespace {
+
+template <unsigned group>
+__global__ void __launch_bounds__(output_threads) write_soft_survivors(SoftArguments a) {
+  __shared__ Ranked<group> ranked;
+  const unsigned own = threadIdx.x;
+  const std::uint32_t place = blockIdx.x * group + own;
+  if (own < group)
+    ranked.sorted[own] = 0;
+  if (own <= group)
+    ranked.above[own] = 0;
   pdl_wait();
   const SoftStage soft(a, blockIdx.y);
-  const unsigned lane = threadIdx.x % warp_size;
-  const std::uint32_t size = soft.size();
-  const std::uint32_t first = (blockIdx.x * soft_warps + threadIdx.x / warp_size) * survivors_per_warp;
-  Ranks ranks{};
-  bool any = blockIdx.x == 0;  // which writes the report
-#pragma unroll
-  for (unsigned p = 0; p < survivors_per_warp; ++p) {
-    const ScoreWord word = first + p < size ? soft.own_word(first + p) : ScoreWord::suppressed();
-    ranks.mine[p] = word.is_kept() ? word.word() : ~0u;
-    any |= word.is_kept();
-  }
-  if (!__syncthreads_or(any))
+  const std::uint64_t key = own < group && place < soft.size() ? survivor_key(soft, place) : 0;
+  const Columns columns(soft, own);
+  const Own mine(soft, place, key != 0);
+  if (own < group)
+    ranked.key[own] = key;
+  const bool is_first = blockIdx.x == 0;  // which writes the report
+  if (!__syncthreads_or(key != 0 || is_first))
     return;
-  std::uint32_t survivors = 0;
-  for (std::uint32_t base = 0; base < size; base += held_max) {
-    __syncthreads();
-    if (threadIdx.x == 0)
-      held.count = 0;
-    __syncthreads();
-    hold(soft, base, held);
-    __syncthreads();
-    look_through(held, ranks);
-    survivors += held.count;
-  }
-  std::uint32_t place = no_place, rank = 0;
-#pragma unroll
-  for (unsigned p = 0; p < survivors_per_warp; ++p) {
-    if (ranks.mine[p] == ~0u)
-      continue;
-    std::uint32_t better = warp_sum(ranks.better[p]);
-    if (warp_sum(ranks.equal[p]) > 1)
-      better += count_before_equal(soft, ranks.mine[p], soft.index(first + p));
-    if (lane == p) {
-      place = first + p;
-      rank = better;
-    }
-  }
-  if (place != no_place && rank < a.staged.out.max_survivors)
-    write_survivor(soft, place, rank);
-  if (blockIdx.x == 0 && threadIdx.x == 0)
-    write_report(soft, survivors);
+  const unsigned at = sort_keys(ranked);
+  __syncthreads();
+  count_above(ranked, columns);
+  for (std::uint32_t first = own + Columns::count * output_threads; first < soft.size();
+       first += Columns::count * output_threads)
+    count_above(ranked, Columns(soft, first));
+  __syncthreads();
+  if (own < group)
+    sum_up(ranked);
+  __syncthreads();
+  if (const std::uint32_t rank = ranked.rank[at + 1]; key && rank < a.staged.out.max_survivors)
+    mine.write(soft, rank);
+  if (is_first && own == 0)
+    write_report(soft, ranked.above[0] + ranked.rank[1]);
+}
+
+template <unsigned group>
+void launch(const Call& call, const SoftArguments& arguments) {
+  launch_pdl(write_soft_survivors<group>, call, {call.grid(ceil_div(call.frames.capacity, group)), output_threads},
+             arguments);
+}
+
+}  // namespace
+
+void launch_soft_survivors(const Call& call, const SoftArguments& arguments) {
+  if (call.max_candidates() <= std::uint64_t{current_device().processors} * small_group)
+    launch<small_group>(call, arguments);
+  else
+    launch<large_group>(call, arguments);
 }
 
 }  // namespace crowd::ruled

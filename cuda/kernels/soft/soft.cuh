@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// The soft methods, for frames of up to soft_capacity candidates: behind the sort of the staged path, kernels that
-// lower scores, and those that write what is left. What they share is here. Compiled with CROWD_RULED.
+// The soft methods, for frames of up to soft_capacity candidates: kernels that find which candidates lower a
+// candidate's score, those that lower scores, and those that write what is left. What they share is here. Compiled with
+// CROWD_RULED.
 //
-// Arrays are by place, as those of the staged path, whose memory they take over.
+// Arrays are by place, as those of the staged path, whose memory they take over. Behind its sort, places are in the
+// order of cells, and of valid candidates alone. Frames of up to direct_capacity are not sorted: places are indices.
 #pragma once
 
 #include "core/decay.hpp"
@@ -55,27 +57,37 @@ class ScoreWord {
 };
 
 constexpr std::uint32_t no_place = ~0u;
+/// In place of one, of a candidate that is not valid.
+constexpr std::uint32_t rejected = ~0u - 1;
+/// In place of a list's size: there was no room for it.
+constexpr std::uint32_t unlisted = ~0u;
 
 /// Of a candidate.
 struct SoftState {
   std::uint32_t first;  ///< entry of its list
-  std::uint32_t count;  ///< of entries; once it survives, of the candidates that it represents
+  std::uint32_t count;  ///< of entries, or unlisted; once it survives, of the candidates that it represents
   float score;          ///< as it is now
-  std::uint32_t by;     ///< place of the one that suppressed it, or that it is pending on, or no_place
+  std::uint32_t by;     ///< place of the one that suppressed it, or that it is pending on, or no_place, or rejected
 };
 static_assert(sizeof(SoftState) == sizeof(uint4), "in the memory of SuppressorList");
 
 /// Another candidate that would lower a candidate's score if it survived first.
 struct ListEntry {
   std::uint32_t place;
-  float factor;
+  float factor;  ///< matrix NMS: ratio
 };
+
+/// Words of candidates that many others look at while they change have a sector of L2 each: with eight in one, 4096
+/// candidates in no order took settle() 86 us, not 43 (soft-gaussian).
+constexpr std::size_t live_stride = 32 / sizeof(std::uint32_t);
 
 struct SoftArguments {
   StagedArguments staged;
   ListEntry* lists;  ///< [frames * entries_per_frame]
   std::uint32_t entries_per_frame;
+  std::uint32_t* live;  ///< [frames * capacity * live_stride]: words while they change
   std::uint32_t frame_count;
+  std::uint32_t tile;  ///< rows of a block of list_all_pairs(); 0: the frame is sorted, and places are not indices
   Decay decay;
   float sigma;
 };
@@ -93,14 +105,16 @@ struct SoftStage {
   __device__ SoftStage(const SoftArguments& arguments, std::uint32_t frame)
       : soft(arguments), stage(arguments.staged, frame) {}
 
+  /// Places: of valid candidates, if the frame is sorted.
   __device__ std::uint32_t size() const {
-    return stage.size();
+    return is_sorted() ? stage.size() : stage.a.frames.size(stage.frame);
   }
+  /// Soft-NMS, in settle(): what others may know of a candidate by now.
   __device__ ScoreWord word(std::uint32_t place) const {
-    return ScoreWord(load_relaxed(stage.a.arrays.decision + stage.slot + place));
+    return ScoreWord(load_relaxed(live(place)));
   }
   __device__ void publish(std::uint32_t place, ScoreWord word) const {
-    store_relaxed(stage.a.arrays.decision + stage.slot + place, word.word());
+    store_relaxed(live(place), word.word());
   }
   /// The same where no other thread writes it during the kernel.
   __device__ ScoreWord own_word(std::uint32_t place) const {
@@ -124,6 +138,9 @@ struct SoftStage {
   __device__ std::uint32_t& seen_word(std::uint32_t place) const {
     return stage.a.arrays.ranked[stage.slot + place];
   }
+  __device__ bool is_sorted() const {
+    return soft.tile == 0;
+  }
   __device__ ListEntry* lists() const {
     return soft.lists + static_cast<std::size_t>(stage.frame) * soft.entries_per_frame;
   }
@@ -135,13 +152,16 @@ struct SoftStage {
   }
 
   __device__ std::uint32_t index(std::uint32_t place) const {
-    return rank_index(stage.a.arrays.key[stage.slot + place]);
+    return is_sorted() ? rank_index(stage.a.arrays.key[stage.slot + place]) : place;
   }
   __device__ const float4& box(std::uint32_t place) const {
     return stage.a.arrays.box[stage.slot + place];
   }
   __device__ float ratio(const float4& hi, const float4& lo) const {
     return stage.a.rules.pairs.ratio(as_box(hi), as_box(lo));
+  }
+  __device__ std::uint32_t* live(std::uint32_t place) const {
+    return soft.live + (stage.slot + place) * live_stride;
   }
   /// Whether a candidate with this score is below the threshold of its class.
   __device__ bool is_below(std::uint32_t index, float score) const {
@@ -176,21 +196,23 @@ constexpr unsigned soft_warps = soft_threads / warp_size;
 
 // The kernels. Blocks take frame blockIdx.y unless they say otherwise.
 
-/// Lists, for each candidate, those that lower its score. A warp takes a candidate.
+/// Lists, for each candidate of a sorted frame, those that lower its score. A warp takes a candidate.
 __global__ void list_neighbours(SoftArguments a);
+/// SoftArguments::tile: as few as keep all multiprocessors busy.
+std::uint32_t rows_of_tile(const Call& call);
+/// The same of a frame that is not sorted, or the better-ranked ones that overlap it, with their ratios: matrix NMS.
+void launch_all_pairs(const Call& call, const SoftArguments& arguments, bool better_alone);
 /// Finds survivors and lowers scores, all candidates at a time. All its blocks have to be in flight.
 __global__ void settle(SoftArguments a);
 /// The same for frames that settle() gave up, one survivor after another. A block a frame.
 __global__ void settle_in_turn(SoftArguments a);
 
-/// Matrix NMS, two kernels: how far each candidate is covered by better-ranked ones, then the scores.
+/// Matrix NMS: the scores; of a sorted frame, how far each candidate is covered by better-ranked ones before that.
 void launch_matrix_looks(const Call& call, const SoftArguments& arguments);
 
 /// Representatives, and members of survivors.
 __global__ void write_soft_representatives(SoftArguments a);
-/// Survivors in the order of their scores, and reports. A block takes survivors_per_block candidates.
-constexpr unsigned survivors_per_warp = 4;
-constexpr unsigned survivors_per_block = soft_warps * survivors_per_warp;
-__global__ void write_soft_survivors(SoftArguments a);
+/// Survivors in the order of their scores, and reports.
+void launch_soft_survivors(const Call& call, const SoftArguments& arguments);
 
 }  // namespace crowd::ruled
