@@ -55,10 +55,15 @@ inline Admission admission(const CrowdNmsParams& params) {
           class_table(params)};
 }
 
+/// Whether validity depends on more than boxes that are well-formed and score_threshold.
+inline bool has_admission_limits(const CrowdNmsParams& params) {
+  return params.class_count || params.listed_only || params.min_width > 0 || params.min_height > 0 ||
+         params.max_width < INFINITY || params.max_height < INFINITY;
+}
+
 /// Whether validity depends on more than a candidate's box and score_threshold.
 inline bool needs_admission(const CrowdNmsParams& params) {
-  return params.class_count || params.listed_only || params.rule == CROWD_NMS_VISIBLE || params.min_width > 0 ||
-         params.min_height > 0 || params.max_width < INFINITY || params.max_height < INFINITY;
+  return has_admission_limits(params) || params.rule == CROWD_NMS_VISIBLE;
 }
 
 }  // namespace crowd

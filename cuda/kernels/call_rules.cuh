@@ -29,7 +29,8 @@ struct CallRules {
   RuleArrays arrays;    ///< of all frames
   const float4* whole;  ///< boxes, where frames.boxes are their visible parts
   bool tests_pairs;
-  bool admits_all;  ///< that are valid by the box, the overlap rule's offset and score_threshold
+  bool admits_all;     ///< whose boxes are well-formed, by the overlap rule's offset, and score_threshold
+  bool has_two_boxes;  ///< `whole` are others than frames.boxes, and have to be well-formed, too
   ModelWeights weights;
 
   /// Whether a pair counts that overlaps, of candidates by index in the frame that begins at `input`.
@@ -41,7 +42,12 @@ struct CallRules {
   __device__ float ranked_score(std::size_t at, float given) const {
     return weights.weighted(given, arrays.models, at);
   }
-  /// Of that candidate, with box `b` in frames.boxes.
+  /// The larger extent_code() of that candidate's boxes, `b` of which is in frames.boxes.
+  __device__ std::uint32_t max_extent_code(std::size_t at, const float4& b) const {
+    const std::uint32_t code = extent_code(b);
+    return has_two_boxes ? max(code, extent_code(whole[at])) : code;
+  }
+  /// Of that candidate.
   __device__ Validity admit(std::size_t at, const float4& b, float given, float ranked, const PairRule&, float) const {
     const float score = ranked != ranked ? ranked : given;
     return admission.of(as_box(whole[at]), as_box(b), score, arrays.classes ? arrays.classes[at] : 0);
@@ -54,7 +60,8 @@ inline CallRules call_rules(const Call& call) {
           call.rule_arrays,
           call.whole,
           needs_pair_test(call.params),
-          !needs_admission(call.params) && call.rule().offset == static_cast<float>(call.params.pixel_offset),
+          !has_admission_limits(call.params) && call.rule().offset == static_cast<float>(call.params.pixel_offset),
+          call.whole != call.frames.boxes,
           model_weights(call.params)};
 }
 
@@ -70,6 +77,9 @@ struct CallRules {
   }
   __device__ float ranked_score(std::size_t, float given) const {
     return given;
+  }
+  __device__ std::uint32_t max_extent_code(std::size_t, const float4& b) const {
+    return extent_code(b);
   }
   __device__ Validity admit(std::size_t, const float4& b, float score, float, const PairRule& rule,
                             float score_threshold) const {

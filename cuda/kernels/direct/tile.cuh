@@ -138,7 +138,7 @@ __device__ inline Validity validity(const DirectArguments& a, std::size_t at, co
 
 /// validity() == Validity::valid, in few instructions for usual boxes.
 __device__ inline bool is_valid(const DirectArguments& a, std::size_t at, const Raw& raw) {
-  if (has_rules && !a.rules.admits_all)
+  if (has_rules && (!a.rules.admits_all || a.rules.max_extent_code(at, raw.box) >= unusual_extent))
     return validity(a, at, raw) == Validity::valid;
   return crowd::is_valid(raw.box, raw.score, a.rule, a.score_threshold);
 }
@@ -179,7 +179,9 @@ __device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a,
   for (unsigned k = 0; k < items; ++k) {
     columns.bins[k] = AxisBins<Tile::bounded>::of(raw[k].box, bins_per_unit);
     columns.key[k] = number_key(raw[k].score) + (k * blockDim.x + threadIdx.x < block.first + block.rows);
-    max_extent_code = max(max_extent_code, extent_code(raw[k].box));
+    const std::uint32_t i = k * blockDim.x + threadIdx.x;
+    max_extent_code = max(max_extent_code,
+                          i < block.n ? a.rules.max_extent_code(block.input + i, raw[k].box) : extent_code(raw[k].box));
   }
   if (unlikely(max_extent_code >= unusual_extent) || !a.rules.admits_all) {
     const unsigned counted = valid_columns(a, block);
