@@ -42,10 +42,9 @@ struct CallRules {
   __device__ float ranked_score(std::size_t at, float given) const {
     return weights.weighted(given, arrays.models, at);
   }
-  /// The larger extent_code() of that candidate's boxes, `b` of which is in frames.boxes.
-  __device__ std::uint32_t max_extent_code(std::size_t at, const float4& b) const {
-    const std::uint32_t code = extent_code(b);
-    return has_two_boxes ? max(code, extent_code(whole[at])) : code;
+  /// extent_code() of that candidate's whole box.
+  __device__ std::uint32_t whole_extent_code(std::size_t at) const {
+    return extent_code(whole[at]);
   }
   /// Of that candidate.
   __device__ Validity admit(std::size_t at, const float4& b, float given, float ranked, const PairRule&, float) const {
@@ -71,6 +70,7 @@ constexpr bool has_rules = false;
 
 struct CallRules {
   static constexpr bool admits_all = true;
+  static constexpr bool has_two_boxes = false;
 
   __device__ bool count(std::size_t, std::uint32_t, std::uint32_t, const CrowdNmsBox&, const CrowdNmsBox&) const {
     return true;
@@ -78,8 +78,8 @@ struct CallRules {
   __device__ float ranked_score(std::size_t, float given) const {
     return given;
   }
-  __device__ std::uint32_t max_extent_code(std::size_t, const float4& b) const {
-    return extent_code(b);
+  __device__ std::uint32_t whole_extent_code(std::size_t) const {
+    return 0;
   }
   __device__ Validity admit(std::size_t, const float4& b, float score, float, const PairRule& rule,
                             float score_threshold) const {

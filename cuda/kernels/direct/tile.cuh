@@ -138,7 +138,7 @@ __device__ inline Validity validity(const DirectArguments& a, std::size_t at, co
 
 /// validity() == Validity::valid, in few instructions for usual boxes.
 __device__ inline bool is_valid(const DirectArguments& a, std::size_t at, const Raw& raw) {
-  if (has_rules && (!a.rules.admits_all || a.rules.max_extent_code(at, raw.box) >= unusual_extent))
+  if (has_rules && (!a.rules.admits_all || (a.rules.has_two_boxes && a.rules.whole_extent_code(at) >= unusual_extent)))
     return validity(a, at, raw) == Validity::valid;
   return crowd::is_valid(raw.box, raw.score, a.rule, a.score_threshold);
 }
@@ -168,6 +168,17 @@ __device__ inline unsigned valid_columns(const DirectArguments& a, const BlockRo
   return counted;
 }
 
+/// The largest extent_code() of the whole boxes of the thread's columns.
+template <unsigned items>
+__device__ std::uint32_t whole_extent_code(const DirectArguments& a, const BlockRows& block) {
+  std::uint32_t code = 0;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+    if (const std::uint32_t i = k * blockDim.x + threadIdx.x; i < block.n)
+      code = max(code, a.rules.whole_extent_code(block.input + i));
+  return code;
+}
+
 /// Prepares the loaded columns.
 template <typename Tile, unsigned items>
 __device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a, Tile& tile, const BlockRows& block,
@@ -179,10 +190,10 @@ __device__ Columns<items, Tile::bounded> judge_columns(const DirectArguments& a,
   for (unsigned k = 0; k < items; ++k) {
     columns.bins[k] = AxisBins<Tile::bounded>::of(raw[k].box, bins_per_unit);
     columns.key[k] = number_key(raw[k].score) + (k * blockDim.x + threadIdx.x < block.first + block.rows);
-    const std::uint32_t i = k * blockDim.x + threadIdx.x;
-    max_extent_code = max(max_extent_code,
-                          i < block.n ? a.rules.max_extent_code(block.input + i, raw[k].box) : extent_code(raw[k].box));
+    max_extent_code = max(max_extent_code, extent_code(raw[k].box));
   }
+  if (has_rules && a.rules.has_two_boxes)
+    max_extent_code = max(max_extent_code, whole_extent_code<items>(a, block));
   if (unlikely(max_extent_code >= unusual_extent) || !a.rules.admits_all) {
     const unsigned counted = valid_columns(a, block);
 #pragma unroll

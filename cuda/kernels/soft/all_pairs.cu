@@ -87,10 +87,14 @@ __noinline__ __device__ Validity validity(const StagedArguments& a, std::size_t 
   return a.rules.admit(at, raw.box, raw.score, raw.score, a.rule, a.score_threshold);
 }
 
+/// Whether a box of usual extent and score_threshold say that a candidate is valid.
+__device__ bool admits_usual(const StagedArguments& a) {
+  return a.rules.admits_all && !a.rules.has_two_boxes;
+}
+
 __device__ bool is_valid(const StagedArguments& a, std::size_t at, const Raw& raw) {
-  return a.rules.admits_all && a.rules.max_extent_code(at, raw.box) < unusual_extent
-             ? raw.score >= a.score_threshold
-             : validity(a, at, raw) == Validity::valid;
+  return admits_usual(a) && extent_code(raw.box) < unusual_extent ? raw.score >= a.score_threshold
+                                                                  : validity(a, at, raw) == Validity::valid;
 }
 
 __device__ Raw load(const StagedArguments& a, std::size_t at) {
@@ -204,13 +208,12 @@ __device__ void find_near(const SoftStage& soft, const Task& task, Rows& rows, s
   unsigned valid = 0;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
-    const std::size_t at = task.input + min(k * blockDim.x + threadIdx.x, task.n - 1);
-    max_extent_code = max(max_extent_code, a.rules.max_extent_code(at, raw[k].box));
+    max_extent_code = max(max_extent_code, extent_code(raw[k].box));
     valid |= static_cast<unsigned>(raw[k].score >= a.score_threshold) << k;
   }
   // Every block has all of the frame's candidates for its columns: the first one counts those that are not valid.
   const bool counts = task.first == 0 && valid != (1u << items) - 1;
-  if (unlikely(max_extent_code >= unusual_extent || counts) || !a.rules.admits_all)
+  if (unlikely(max_extent_code >= unusual_extent || counts) || !admits_usual(a))
     valid = valid_columns(a, task, rows.rejected);
   __syncthreads();
   const float per_x = rows.bins_per_unit[0];

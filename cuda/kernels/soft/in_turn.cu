@@ -3,7 +3,8 @@
 //
 // Soft-NMS as it is defined, one survivor after another: what settle() gave up, in the square of the candidates'
 // number. It may begin anywhere in between: survivors that are found already are gone through once more, for the
-// candidates that have not gone through them. A thread has every 1024th place for its own.
+// candidates that have not gone through them. A thread has every 1024th place for its own, of frames that are not
+// sorted in registers.
 
 #include "kernels/soft/soft.cuh"
 
@@ -73,14 +74,9 @@ __device__ bool lower(const SoftStage& soft, std::uint32_t place, const Best& su
   return true;
 }
 
-/// Lowers those of the thread's candidates that lie in the survivor's window, or all. Returns whether there were any.
+/// Lowers those of the thread's candidates that lie in the survivor's window. Returns whether there were any.
 __device__ bool lower_own(const SoftStage& soft, const Best& survivor) {
   bool any = false;
-  if (!soft.is_sorted()) {
-    for (std::uint32_t place = threadIdx.x; place < soft.size(); place += block)
-      any |= lower(soft, place, survivor);
-    return any;
-  }
   const Walk walk(soft.stage, soft.box(survivor.place));
   for (std::uint32_t number = 0; number < walk.segments(); ++number) {
     const Segment segment = walk.at(number);
@@ -100,6 +96,125 @@ __device__ void keep(const SoftStage& soft, std::uint32_t place) {
   soft.set_own_word(place, ScoreWord::kept(state.score));
 }
 
+/// The thread's candidates of a sorted frame.
+class StoredOwn {
+ public:
+  __device__ explicit StoredOwn(const SoftStage& soft) : soft_(soft), best_(own_best(soft, ~0ull)) {}
+
+  /// The best one that no survivor before was better than.
+  __device__ const Best& best() const {
+    return best_;
+  }
+  /// Goes on behind a survivor, which may be its own.
+  __device__ void go_on(const Best& survivor) {
+    const bool is_own = survivor.place == best_.place;
+    if (is_own)
+      keep(soft_, survivor.place);
+    if (static_cast<int>(lower_own(soft_, survivor)) | static_cast<int>(is_own))
+      best_ = own_best(soft_, survivor.key);
+  }
+
+ private:
+  const SoftStage& soft_;
+  Best best_;
+};
+
+/// The thread's candidates of a frame that is not sorted, in registers. Of each, what is not in memory yet is its
+/// score, and by which survivor it was lowered last.
+class HeldOwn {
+ public:
+  __device__ explicit HeldOwn(const SoftStage& soft) : soft_(soft), undecided_(0) {
+    const std::uint32_t size = soft.size();
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k) {
+      const std::uint32_t place = place_of(k);
+      const ScoreWord word = place < size ? soft.own_word(place) : ScoreWord::suppressed();
+      key_[k] = word.is_suppressed() ? 0 : soft_key(word.score_order(), place);
+      if (word.is_undecided()) {
+        undecided_ |= 1u << k;
+        lowered_by_[k] = soft.lowered_by(place);
+        score_[k] = soft.state(place).score;
+        box_[k] = soft.box(place);
+      }
+    }
+    find_best(~0ull);
+  }
+
+  __device__ const Best& best() const {
+    return best_;
+  }
+  __device__ void go_on(const Best& survivor) {
+    const bool is_own = survivor.place == best_.place;
+    bool changed = is_own;
+    const float4 box = soft_.box(survivor.place);
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k) {
+      if (!(undecided_ >> k & 1))
+        continue;
+      if (is_own && place_of(k) == survivor.place)
+        decide(k, ScoreWord::kept(score_[k]), no_place);
+      else if (survivor.key < lowered_by_[k])
+        changed |= lower(k, survivor, box);
+    }
+    if (changed)
+      find_best(survivor.key);
+  }
+
+ private:
+  static constexpr unsigned count = tuning::direct_capacity / block;
+
+  __device__ static std::uint32_t place_of(unsigned k) {
+    return threadIdx.x + k * block;
+  }
+  /// Writes what has become of candidate k.
+  __device__ void decide(unsigned k, ScoreWord word, std::uint32_t by) {
+    undecided_ &= ~(1u << k);
+    soft_.state(place_of(k)) = {0, 0, score_[k], by};
+    soft_.set_own_word(place_of(k), word);
+  }
+  __device__ bool lower(unsigned k, const Best& survivor, const float4& box) {
+    const std::uint64_t own = soft_key(0, place_of(k));
+    const Subject mine{box_[k], area(as_box(box_[k]), soft_.stage.a.rule.overlap.offset), soft_.stage.label(own), own};
+    if (!soft_.lowers(survivor.key, box, mine))
+      return false;
+    score_[k] *= soft_.factor(soft_.ratio(box, box_[k]));
+    lowered_by_[k] = survivor.key;
+    const bool below = soft_.is_below(place_of(k), score_[k]);
+    key_[k] = below ? 0 : soft_key(ScoreWord::at_most(score_[k]).score_order(), place_of(k));
+    if (below)
+      decide(k, ScoreWord::suppressed(), survivor.place);
+    return true;
+  }
+  __device__ void find_best(std::uint64_t before) {
+    best_ = {0, no_place};
+#pragma unroll
+    for (unsigned k = 0; k < count; ++k)
+      if (key_[k] < before)
+        best_ = best_of(best_, {key_[k], place_of(k)});
+  }
+
+  const SoftStage& soft_;
+  Best best_;
+  unsigned undecided_;        ///< a bit for each
+  std::uint64_t key_[count];  ///< soft_key(); 0: suppressed, or there is none
+  // Of undecided ones:
+  std::uint64_t lowered_by_[count];
+  float score_[count];
+  float4 box_[count];
+};
+
+template <typename Own>
+__device__ void settle_frame(const SoftStage& soft, Best (&of_warps)[2][block / warp_size]) {
+  Own own(soft);
+  // Two arrays, so that one barrier a survivor is enough: a warp that writes one has seen all read it before.
+  for (unsigned turn = 0;; turn ^= 1) {
+    const Best next = best_of_block(own.best(), of_warps[turn]);
+    if (!next.key)
+      return;
+    own.go_on(next);
+  }
+}
+
 }  // namespace
 
 __global__ void __launch_bounds__(block) settle_in_turn(SoftArguments a) {
@@ -108,18 +223,10 @@ __global__ void __launch_bounds__(block) settle_in_turn(SoftArguments a) {
   const SoftStage soft(a, blockIdx.y);
   if (!soft.is_in_turn())
     return;
-  Best mine = own_best(soft, ~0ull);
-  // Two arrays, so that one barrier a survivor is enough: a warp that writes one has seen all read it before.
-  for (unsigned turn = 0;; turn ^= 1) {
-    const Best next = best_of_block(mine, of_warps[turn]);
-    if (!next.key)
-      return;
-    const bool is_mine = next.place == mine.place;
-    if (is_mine)
-      keep(soft, next.place);
-    if (static_cast<int>(lower_own(soft, next)) | static_cast<int>(is_mine))
-      mine = own_best(soft, next.key);
-  }
+  if (soft.is_sorted())
+    settle_frame<StoredOwn>(soft, of_warps);
+  else
+    settle_frame<HeldOwn>(soft, of_warps);
 }
 
 }  // namespace crowd::ruled

@@ -101,29 +101,13 @@ __global__ void __launch_bounds__(threads) lower_by_matrix(SoftArguments a) {
           min_factor);
 }
 
-/// Lanes that share a list, and entries that each loads together.
-constexpr unsigned list_lanes = 16;
-constexpr unsigned list_step = 2;
-
-/// Of those on a candidate's list.
+/// Of those on a candidate's list. For a whole warp, as the next one.
 __device__ Factor least_of_list(const SoftStage& soft, const SoftState& state) {
   Factor least{1, ~0ull, no_place};
-  for (std::uint32_t first = threadIdx.x % list_lanes; first < state.count; first += list_step * list_lanes) {
-    ListEntry entry[list_step];
-    float covered[list_step];
-    std::uint64_t key[list_step];
-#pragma unroll
-    for (unsigned k = 0; k < list_step; ++k)
-      entry[k] = soft.lists()[state.first + min(first + k * list_lanes, state.count - 1)];
-#pragma unroll
-    for (unsigned k = 0; k < list_step; ++k) {
-      covered[k] = soft.covered(entry[k].place);
-      key[k] = soft.stage.a.arrays.key[soft.stage.slot + entry[k].place];
-    }
-    // The last entry may come twice.
-#pragma unroll
-    for (unsigned k = 0; k < list_step; ++k)
-      least = lesser(least, {soft.matrix_factor(entry[k].factor, covered[k]), key[k], entry[k].place});
+  for (std::uint32_t e = threadIdx.x % warp_size; e < state.count; e += warp_size) {
+    const ListEntry entry = soft.lists()[state.first + e];
+    least = lesser(least, {soft.matrix_factor(entry.factor, soft.covered(entry.place)),
+                           soft.stage.a.arrays.key[soft.stage.slot + entry.place], entry.place});
   }
   return least;
 }
@@ -131,7 +115,7 @@ __device__ Factor least_of_list(const SoftStage& soft, const SoftState& state) {
 /// Of all better-ranked candidates of the frame.
 __device__ Factor least_of_all(const SoftStage& soft, const Subject& mine) {
   Factor least{1, ~0ull, no_place};
-  for (std::uint32_t hi = threadIdx.x % list_lanes; hi < soft.size(); hi += list_lanes)
+  for (std::uint32_t hi = threadIdx.x % warp_size; hi < soft.size(); hi += warp_size)
     if (soft.stage.suppresses_at(hi, mine))
       least = lesser(least, {soft.matrix_factor(soft.ratio(soft.box(hi), mine.box), soft.covered(hi)),
                              soft.stage.a.arrays.key[soft.stage.slot + hi], hi});
@@ -141,13 +125,13 @@ __device__ Factor least_of_all(const SoftStage& soft, const Subject& mine) {
 __global__ void __launch_bounds__(threads) lower_by_list(SoftArguments a) {
   pdl_wait();
   const SoftStage soft(a, blockIdx.y);
-  if (first_of_block<list_lanes>() >= soft.size())
+  if (first_of_block<warp_size>() >= soft.size())
     return;
-  const std::uint32_t place = first_of_block<list_lanes>() + threadIdx.x / list_lanes;
+  const std::uint32_t place = first_of_block<warp_size>() + threadIdx.x / warp_size;
   const SoftState state = place < soft.size() ? soft.state(place) : SoftState{0, 0, 0, rejected};
-  const Factor least = least_of_lanes<list_lanes>(
-      state.count == unlisted ? least_of_all(soft, soft.stage.subject(place)) : least_of_list(soft, state));
-  if (threadIdx.x % list_lanes == 0 && state.by != rejected)
+  const Factor least = least_of_lanes<warp_size>(state.count == unlisted ? least_of_all(soft, soft.stage.subject(place))
+                                                                         : least_of_list(soft, state));
+  if (threadIdx.x % warp_size == 0 && state.by != rejected)
     lower(soft, place, state.score, least);
 }
 
@@ -162,8 +146,7 @@ void launch_looks(const Call& call, const SoftArguments& arguments) {
 
 void launch_matrix_looks(const Call& call, const SoftArguments& arguments) {
   if (arguments.tile)
-    launch_pdl(lower_by_list, call, {call.grid(ceil_div(call.frames.capacity, threads / list_lanes)), threads},
-               arguments);
+    launch_pdl(lower_by_list, call, {call.grid(ceil_div(call.frames.capacity, warps)), threads}, arguments);
   else if (has_warp_for_each(call))
     launch_looks<warp_size>(call, arguments);
   else

@@ -168,12 +168,15 @@ struct SoftStage {
     const std::int32_t* const classes = stage.a.rules.arrays.classes;
     return !stage.a.rules.admission.is_enough(score, classes ? classes[stage.a.frames.input(stage.frame) + index] : 0);
   }
-  /// Whether the candidate at `place` lowers the score of another one, `mine`, if it survives first.
-  __device__ bool lowers(std::uint32_t place, const Subject& mine) const {
+  /// Whether the candidate of this index and box lowers the score of another one, `mine`, if it survives first. Of
+  /// `mine` and `other` keys only the indices matter.
+  __device__ bool lowers(std::uint64_t other, const float4& b, const Subject& mine) const {
     constexpr std::uint64_t best = ~0ull;
-    const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
-    const float4& b = box(place);
-    return key != mine.key && stage.may_suppress(best, b, mine) && stage.suppresses(key, b, mine);
+    return rank_index(other) != rank_index(mine.key) && stage.may_suppress(best, b, mine) &&
+           stage.suppresses(other, b, mine);
+  }
+  __device__ bool lowers(std::uint32_t place, const Subject& mine) const {
+    return lowers(stage.a.arrays.key[stage.slot + place], box(place), mine);
   }
   /// By what a survivor's score that overlaps by `ratio` multiplies that of another one: soft-NMS.
   __device__ float factor(float ratio) const {
