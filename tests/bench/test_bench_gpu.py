@@ -21,6 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "gpu")]
 try:
     import numpy as np
+    import plot_gpu_rules
     from gpu import opencv, plots, reference, report, workloads
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -160,6 +161,32 @@ class Reports(unittest.TestCase):
             self.assertEqual(set(written), {"recorded.md"} | {f"recorded-{name}.png" for name in plots.FIGURES})
             for path in written.values():
                 self.assertTrue(1000 < path.stat().st_size < 200_000, path)
+
+
+class Rules(unittest.TestCase):
+    PAGE = "".join(f"| {name} | {row} | 130 | {micros} | {ratio} |\n" for name in plot_gpu_rules.SETS
+                   for row, micros, ratio in (("greedy", 5.00, "1.00"), ("soft-linear", 25.0, "5.00")))
+
+    def plot(self, page):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = pathlib.Path(folder, "page.md"), pathlib.Path(folder, "picture.png")
+            paths[0].write_text(page)
+            result = subprocess.run([sys.executable, HERE / "plot_gpu_rules.py", *paths], capture_output=True, text=True)
+            return result, paths[1].stat().st_size if paths[1].exists() else 0
+
+    def test_page_is_read(self):
+        rows = plot_gpu_rules.read("| 4096 uniform | greedy | 1 | 2.0 | 1.00 |\n" + self.PAGE)
+        self.assertEqual(rows, {name: [("greedy", 5., 1.), ("soft-linear", 25., 5.)] for name in plot_gpu_rules.SETS})
+
+    def test_figure_is_written(self):
+        result, size = self.plot(self.PAGE)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertTrue(1000 < size < 200_000, size)
+
+    def test_page_without_rows_is_told(self):
+        result, size = self.plot(self.PAGE.replace("1027 clustered", "1028 clustered"))
+        self.assertEqual((result.returncode, size), (1, 0))
+        self.assertIn("page.md has no rows of 1027 clustered", result.stderr)
 
 
 class Program(unittest.TestCase):

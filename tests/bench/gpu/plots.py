@@ -109,6 +109,27 @@ def figure_12(results):
     return figure
 
 
+# What a row of bench_gpu_rules.py should take at most, in times of greedy: the first that its name begins with.
+GOALS = {"soft-linear": 4, "soft-gaussian": 6, "matrix": 2, "greedy, merge vote": None, "greedy, merge": 1.5,
+         "diou": 1.3, "adaptive": 1.3, "set": 1.3, "visible": 1.3, "feature": 1.3}
+
+
+def rules(rows_by_set):
+    """Methods, rules and ways of merging: times of greedy, a panel a set of candidates; black: the goal."""
+    figure, panels = axes(len(rows_by_set), width=4.6, height=6, sharey=True)
+    for panel, (name, rows) in zip(panels, rows_by_set.items()):
+        for place, (row, micros, ratio) in enumerate(rows):
+            goal = next((goal for start, goal in GOALS.items() if row.startswith(start)), None)
+            panel.barh(place, ratio, color=LOOKS["map-reduce"][0] if not goal or ratio <= goal else "#d98e04")
+            panel.text(ratio, place, f" {micros:.1f}", va="center", fontsize=7)
+            if goal:
+                panel.plot([goal, goal], [place - .4, place + .4], color="black", linewidth=1.5)
+        panel.set(xscale="log", xlabel="times of greedy; µs a call", title=name, xlim=(.7, 60))
+        panel.set_yticks(range(len(rows)), [row for row, _, _ in rows], fontsize=8)
+    panels[0].invert_yaxis()
+    return figure
+
+
 FIGURES = {"latency": latency, "figure-8": figure_8, "figure-11": figure_11, "figure-12": figure_12}
 
 
