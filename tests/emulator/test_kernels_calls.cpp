@@ -42,6 +42,25 @@ TEST(EmulatedCalls, refuses_more_candidates_than_a_method_takes) {
   }
 }
 
+TEST(EmulatedCalls, keeps_the_workspace_of_soft_methods_within_what_the_header_says) {
+  constexpr std::size_t constant = 16384;
+  const struct {
+    CrowdNmsMethod method;
+    std::size_t most, most_of_many;
+  } methods[] = {{CROWD_NMS_SOFT_LINEAR, 64 + 2080, 64 + 544}, {CROWD_NMS_MATRIX_GAUSSIAN, 64 + 2048, 64 + 512}};
+  for (const auto& [method, most, most_of_many] : methods) {
+    CrowdNmsParams params = default_params();
+    params.method = method;
+    for (const std::uint32_t n : {1u, 100u, 4096u, 4097u, 65536u})
+      EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, n), most * n + constant) << method << ' ' << n;
+    for (const std::uint32_t n : {4096u, 4369u, 65536u}) {
+      const std::uint32_t frames = (262144 + n - 1) / n;
+      EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, frames, n), (most_of_many * n + constant) * frames)
+          << method << ' ' << n;
+    }
+  }
+}
+
 // Sessions keep the workspace of the largest call.
 TEST(EmulatedCalls, needs_no_more_workspace_for_fewer_candidates) {
   for (const CrowdNmsMethod method : quick_methods_of(CROWD_NMS_BACKEND_CUDA)) {

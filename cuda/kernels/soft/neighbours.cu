@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(soft_threads) list_neighbours(SoftArguments a)
   if (!fits)
     soft.find_in_turn();
   const float score = a.staged.frames.scores[a.staged.frames.input(soft.stage.frame) + rank_index(mine.key)];
-  soft.state(place) = {first, count, score, no_place};
+  soft.state(place) = {first, fits ? count : unlisted, score, no_place};
   soft.lowered_by(place) = ~0ull;
   soft.set_own_word(place, ScoreWord::at_most(score));
   soft.publish(place, ScoreWord::at_most(score));
