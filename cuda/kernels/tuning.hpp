@@ -110,6 +110,11 @@ constexpr unsigned nmw_capacity = 1u << 16;
 /// Merging: longest list of a survivor's members that its warp sorts. It looks for longer ones among all candidates.
 constexpr unsigned merge_list = 512;
 
+/// Fusion: candidates that overlap by this part of the threshold or more are of one component. The less, the larger
+/// these are; the more, the more often a fused box overlaps candidates of others. With 0.5 that happened in none of
+/// 4096 candidates around 147 to 400 faces, or uniform (IoU 0.3 and 0.55), and the largest components have 70 and 204
+/// of them, and 21, not 156, 3705 and 4036, as with 0.
+constexpr float fusion_united = 0.5f;
 /// Fusion: largest component that a warp fuses. Larger ones have a block, which looks for their members in the frame.
 constexpr unsigned fusion_list = 512;
 /// Most blocks of a frame that fuse components again.

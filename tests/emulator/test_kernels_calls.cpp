@@ -38,7 +38,7 @@ TEST(EmulatedCalls, refuses_more_candidates_than_a_method_takes) {
   for (const CrowdNmsMethod method : {CROWD_NMS_NMW, CROWD_NMS_WBF}) {
     params.method = method;
     EXPECT_EQ(crowd_nms_cuda_workspace_bytes(&params, 1, most + 1), 0u);
-    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, most) - 1, std::size_t{288} * most);
+    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, most) - 1, std::size_t{320} * most);
   }
 }
 

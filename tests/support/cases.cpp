@@ -126,31 +126,49 @@ void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Ca
   }
 }
 
+namespace {
+
+/// Boxes of which the fused box of `one` and `other` overlaps `corner`, which they do not.
+struct Corner {
+  CrowdNmsMetric metric;
+  double threshold;
+  CrowdNmsBox one, other, corner;
+};
+
+/// So many copies of each, among others; and `further` ones.
+Boxes with_corner(const Corner& it, std::uint32_t copies, std::span<const CrowdNmsBox> further) {
+  Boxes set;
+  set.add({100, 0, 120, 20}, 0.75F);
+  for (const CrowdNmsBox& box : {it.one, it.other, it.corner})
+    for (std::uint32_t k = 0; k < copies; ++k)
+      set.add(box, 0.5F);
+  for (const CrowdNmsBox& box : further)
+    set.add(box, 0.5F);
+  set.add({110, 10, 130, 30}, 0.25F);
+  return set;
+}
+
+}  // namespace
+
 void for_each_case_of_corners(const std::function<void(const Case&)>& body) {
-  // The first two fuse to 3, 3, 23, 23, all three to 8.8, 3.1, 23.7, 17.1.
-  constexpr CrowdNmsBox one{0, 0, 20, 20}, other{6, 6, 26, 26}, corner{20.5F, 3.2F, 25, 5.2F},
-      next{23.1F, 5.3F, 23.6F, 5.9F};
+  // The first two fuse to 3, 3, 23, 23, all three to 8.8, 3.1, 23.7, 17.1, where they take in another one.
+  constexpr Corner ios{CROWD_NMS_IOS, 0.3, {0, 0, 20, 20}, {6, 6, 26, 26}, {20.5F, 3.2F, 25, 5.2F}};
+  constexpr CrowdNmsBox next[] = {{23.1F, 5.3F, 23.6F, 5.9F}};
+  // To 4, 4, 24, 24, of which the third one is a 25th.
+  constexpr Corner iou{CROWD_NMS_IOU, 0.03, {0, 0, 20, 20}, {8, 8, 28, 28}, {20, 4, 24, 8}};
+  const auto run = [&](const Corner& it, std::uint32_t copies, std::span<const CrowdNmsBox> further) {
+    const Boxes set = with_corner(it, copies, further);
+    CrowdNmsParams params = default_params();
+    params.method = CROWD_NMS_WBF;
+    params.metric = it.metric;
+    params.overlap_threshold = it.threshold;
+    const std::uint32_t n = set.size();
+    body({"corners " + std::to_string(n), params, Batch::of(set), {n, true, true, true, true}});
+  };
   for (const std::uint32_t copies : {1u, 20u, 300u, 600u}) {
-    for (const bool further : {false, true}) {
-      Boxes set;
-      const auto add = [&](const CrowdNmsBox& box, std::uint32_t times) {
-        for (std::uint32_t k = 0; k < times; ++k)
-          set.add(box, 0.5F);
-      };
-      set.add({100, 0, 120, 20}, 0.75F);
-      add(one, copies);
-      add(other, copies);
-      add(corner, copies);
-      if (further)
-        add(next, 1);
-      set.add({110, 10, 130, 30}, 0.25F);
-      CrowdNmsParams params = default_params();
-      params.method = CROWD_NMS_WBF;
-      params.metric = CROWD_NMS_IOS;
-      params.overlap_threshold = 0.3;
-      const std::uint32_t n = set.size();
-      body({"corners " + std::to_string(n), params, Batch::of(set), {n, true, true, true, true}});
-    }
+    run(ios, copies, {});
+    run(ios, copies, next);
+    run(iou, copies, {});
   }
 }
 

@@ -47,7 +47,7 @@ void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Ca
 /// frame have as many suppressors as there are windows of their object.
 Case sorted_crowds(CrowdNmsMethod method);
 
-/// Frames for wbf in which a fused box reaches over a corner that no member covers, and takes in candidates that meet
+/// Frames for wbf in which a fused box reaches over a corner that no member covers, and takes in candidates that overlap
 /// none. In some these move it to further ones.
 void for_each_case_of_corners(const std::function<void(const Case&)>& body);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Components of candidates of a class whose boxes meet, and lists of their members.
+// Components of candidates of a class whose boxes overlap by some part, and lists of their members.
 
 #include "kernels/fusion/fusion.cuh"
 
@@ -32,7 +32,8 @@ __global__ void __launch_bounds__(fusion_threads) unite(FusionArguments a) {
     const Segment segment = walk.at(number);
     const std::uint32_t end = min(segment.first + segment.count, place);
     for (std::uint32_t other = segment.first + threadIdx.x % warp_size; other < end; other += warp_size)
-      if (f.meet(f.box(other), mine.box) && f.stage.label(f.key(other)) == mine.label)
+      if (f.share(f.box(other), mine.box, mine.area + f.area_of(f.box(other)), a.unite_part) &&
+          f.stage.label(f.key(other)) == mine.label)
         unite_two(f.parents(), place, other);
   }
 }

@@ -116,16 +116,18 @@ __device__ void fuse_by_block(const FusionStage& f, BlockMemory& memory, std::ui
   __syncthreads();
 }
 
-/// Calls met(own, place) for candidates of other components that the cluster in a slot has met; `own` is the cluster's
-/// component. component(place): that of a candidate. For a whole warp.
-template <typename Component, typename Met>
-__device__ void check(const FusionStage& f, std::uint32_t slot, Component component, Met met) {
+/// Calls found(own, place) for candidates of other components that a fused box of the cluster in a slot may have
+/// overlapped; `own` is the cluster's component. component(place): that of a candidate. For a whole warp.
+template <typename Component, typename Found>
+__device__ void check(const FusionStage& f, std::uint32_t slot, Component component, Found found) {
   const ClusterArrays& clusters = f.a.arrays.clusters;
   const std::size_t at = f.first_slot() + slot;
   // One that has had no second member is the founder's box.
   if (clusters.members[at] < 2)
     return;
   const float4 hull = clusters.hull[at];
+  const float4 core = clusters.core[at];
+  const float least_area = core.z > core.x && core.w > core.y ? f.area_of(core) : 0;
   const std::int32_t label = clusters.label[at];
   const std::uint32_t own = component(clusters.founder[at]);
   const Walk walk(f.stage, hull);
@@ -133,8 +135,9 @@ __device__ void check(const FusionStage& f, std::uint32_t slot, Component compon
     const Segment segment = walk.at(number);
     const std::uint32_t end = segment.first + segment.count;
     for (std::uint32_t place = segment.first + threadIdx.x % warp_size; place < end; place += warp_size)
-      if (f.meet(hull, f.box(place)) && component(place) != own && f.stage.label(f.key(place)) == label)
-        met(own, place);
+      if (f.share(hull, f.box(place), least_area + f.area_of(f.box(place)), f.a.overlap_part) &&
+          component(place) != own && f.stage.label(f.key(place)) == label)
+        found(own, place);
   }
 }
 

@@ -16,6 +16,7 @@ ClusterArrays take_clusters(Carver& carver, std::size_t slots) {
   ClusterArrays clusters;
   clusters.fused = carver.take<float4>(slots);
   clusters.hull = carver.take<float4>(slots);
+  clusters.core = carver.take<float4>(slots);
   clusters.sums = carver.take<double>(4 * slots);
   clusters.weights = carver.take<double>(slots);
   clusters.scores = carver.take<double>(slots);
@@ -42,7 +43,7 @@ FusionArrays take_fusion_arrays(Carver& carver, std::uint32_t frames, std::uint3
   return arrays;
 }
 
-/// Boxes that meet overlap there.
+/// Boxes that meet at all overlap there.
 Call search_of(const Call& call) {
   Call search = call;
   search.params = all_overlaps(call.params);
@@ -54,8 +55,14 @@ FusionArguments take_arguments(const Call& call, Carver carver) {
   CrowdNmsParams params = call.params;
   params.rule = CROWD_NMS_PLAIN;
   const OverlapRule rule = overlap_rule(params);
-  FusionArguments arguments{
-      staged_arguments(search_of(call), carver), {}, fused_models(params), rule.or_equal && rule.threshold == 0};
+  OverlapRule uniting = rule;
+  uniting.threshold *= tuning::fusion_united;
+  FusionArguments arguments{staged_arguments(search_of(call), carver),
+                            {},
+                            fused_models(params),
+                            rule.or_equal && rule.threshold == 0,
+                            min_part(rule),
+                            min_part(uniting)};
   arguments.staged.rules.pairs = pair_test(params);
   arguments.arrays = take_fusion_arrays(carver, call.frame_count, call.frames.capacity);
   return arguments;

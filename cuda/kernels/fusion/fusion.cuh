@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Weighted box fusion, for frames of up to soft_capacity candidates: behind the sort of the staged path, kernels that
-// take the frame apart into components of boxes that meet, and fuse each by itself. What they share is here. Compiled
-// with CROWD_RULED.
+// take the frame apart into components of boxes that overlap, by less than the call asks for, and fuse each by itself.
+// What they share is here. Compiled with CROWD_RULED.
 //
-// A fused box may meet candidates of other components. These are looked for afterwards, and such components are fused
-// again as one (PROOFS.md, section 10).
+// A fused box may overlap candidates of other components. These are looked for afterwards, and such components are
+// fused again as one (PROOFS.md, section 10).
 #pragma once
 
 #include "core/fusion.hpp"
@@ -21,6 +21,7 @@ namespace crowd::ruled {
 struct ClusterArrays {
   float4* fused;           ///< the box as it is
   float4* hull;            ///< around the fused boxes that there were
+  float4* core;            ///< what these have in common, if x2 > x1 and y2 > y1
   double* sums;            ///< four a cluster: sum(w * x)
   double* weights;         ///< sum(w)
   double* scores;          ///< sum(score)
@@ -41,22 +42,24 @@ struct FusionCounters {
 struct FusionArrays {
   FusionCounters* counters;  ///< [frames]
   ClusterArrays clusters;
-  std::uint32_t* parent;    ///< forest of places: components of boxes that meet
+  std::uint32_t* parent;    ///< forest of places: components
   std::uint32_t* joined;    ///< forest of their roots: components that are fused as one
   std::uint32_t* size;      ///< by root: candidates of the component
   std::uint32_t* begin;     ///< by root: where its list begins
   std::uint32_t* number;    ///< by rank: the candidate's number in its component, in no order
   std::uint32_t* member;    ///< lists of components: ranks, in no order
   std::uint32_t* large;     ///< roots of components that are fused by whole blocks
-  std::uint32_t* conflict;  ///< roots of components with clusters that met others
+  std::uint32_t* conflict;  ///< roots of components with clusters that may overlap others
   std::uint32_t* cluster;   ///< by place: slot of the candidate's cluster
 };
 
 struct FusionArguments {
-  StagedArguments staged;  ///< boxes overlap by `rule` that meet; `rules` has the call's test of pairs
+  StagedArguments staged;  ///< boxes overlap by `rule` that meet at all; `rules` has the call's test of pairs
   FusionArrays arrays;
   FusedModels models;
-  bool all_meet;  ///< boxes that are apart overlap, too
+  bool all_meet;       ///< boxes that are apart overlap, too
+  float overlap_part;  ///< StagedArguments::min_part of the call's rule
+  float unite_part;    ///< the same of the ratio from which on candidates are of one component
 };
 static_assert(sizeof(FusionArguments) <= 4096, "what a kernel takes");
 
@@ -114,11 +117,16 @@ struct FusionStage {
   __device__ std::uint32_t& cluster(std::uint32_t place) const {
     return a.arrays.cluster[stage.slot + place];
   }
-  __device__ bool meet(const float4& one, const float4& other) const {
+  __device__ float area_of(const float4& b) const {
+    return area(as_box(b), stage.a.rule.overlap.offset);
+  }
+  /// Whether boxes have `part` of the sum of their areas in common, and anything at all.
+  __device__ bool share(const float4& one, const float4& other, float areas, float part) const {
     const float offset = stage.a.rule.overlap.offset;
     const float w = fminf(one.z, other.z) - fmaxf(one.x, other.x) + offset;
     const float h = fminf(one.w, other.w) - fmaxf(one.y, other.y) + offset;
-    return static_cast<int>(w > 0) & static_cast<int>(h > 0);
+    return static_cast<int>(w > 0) & static_cast<int>(h > 0) &
+           static_cast<int>(!(w * h < __fmaf_rn(part, areas, -1e-37f)));
   }
 };
 
@@ -235,14 +243,17 @@ class Clusters {
   __device__ void add_coordinate(float x, std::size_t at, double weight, double weights, bool joins) const {
     float* const fused = reinterpret_cast<float*>(arrays().fused) + at;
     float* const hull = reinterpret_cast<float*>(arrays().hull) + at;
+    float* const core = reinterpret_cast<float*>(arrays().core) + at;
     const double sum = (joins ? arrays().sums[at] : 0) + weight * x;
     arrays().sums[at] = sum;
     if (!joins) {
-      *fused = *hull = x;
+      *fused = *hull = *core = x;
     } else if (can_divide(weights)) {
       const auto mean = static_cast<float>(sum / weights);
       *fused = mean;
-      *hull = at % 4 < 2 ? smaller(*hull, mean) : larger(*hull, mean);
+      const bool is_low = at % 4 < 2;
+      *hull = is_low ? smaller(*hull, mean) : larger(*hull, mean);
+      *core = is_low ? larger(*core, mean) : smaller(*core, mean);
     }
   }
 
@@ -256,7 +267,7 @@ class Clusters {
 
 // Components, in this order.
 __global__ void begin_components(FusionArguments a);
-/// Unites candidates that meet. A warp takes a candidate.
+/// Unites candidates that overlap by FusionArguments::unite_part. A warp takes a candidate.
 __global__ void unite(FusionArguments a);
 __global__ void count_components(FusionArguments a);
 __global__ void place_components(FusionArguments a);
@@ -266,11 +277,11 @@ __global__ void list_components(FusionArguments a);
 __global__ void fuse(FusionArguments a);
 /// Fuses larger ones, a block each.
 __global__ void fuse_large(FusionArguments a);
-/// Joins components with those whose candidates their fused boxes met. A warp takes a cluster.
+/// Joins components with those whose candidates their fused boxes may overlap. A warp takes a cluster.
 __global__ void check_clusters(FusionArguments a);
 /// Fuses joined components again. A block takes one or more.
 __global__ void fuse_again(FusionArguments a);
-/// Whether these met others once more. A warp takes a cluster.
+/// Whether these may overlap others once more. A warp takes a cluster.
 __global__ void check_again(FusionArguments a);
 /// Fuses frames in which that is so, or all boxes overlap, as one. A block a frame.
 __global__ void fuse_whole(FusionArguments a);

@@ -9,13 +9,13 @@
 
 namespace crowd::CROWD_STAGED {
 
-namespace {
-
-// IoU > t gives inter > t / (1 + t) * (sum of areas); the guard covers rounding. 0 for other rules.
+// IoU > t gives inter > t / (1 + t) * (sum of areas); the guard covers rounding.
 float min_part(const OverlapRule& rule) {
   const float iou = min_iou(Ratios{}, rule.metric, rule.threshold);
   return iou < tiny_area ? 0 : iou / (1 + iou) * (1 - 4 * guard);
 }
+
+namespace {
 
 /// As few as keep all blocks of resolve() in flight. Map-reduce decides before it.
 std::uint32_t min_per_warp(const Call& call) {

@@ -298,6 +298,8 @@ __device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t n
 
 /// Whether a warp for each candidate of the call would be in flight at once: then more lanes may share a candidate.
 bool has_warp_for_each(const Call& call);
+/// StagedArguments::min_part of a rule.
+float min_part(const OverlapRule& rule);
 /// Arrays from the front of the workspace.
 StagedArguments staged_arguments(const Call& call, Carver& carver);
 /// Stages one to four: boxes, keys and counters are set then.
