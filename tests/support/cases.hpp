@@ -47,8 +47,8 @@ void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Ca
 /// frame have as many suppressors as there are windows of their object.
 Case sorted_crowds(CrowdNmsMethod method);
 
-/// Frames for wbf in which a fused box reaches over a corner that no member covers, and takes in candidates that overlap
-/// none. In some these move it to further ones.
+/// Frames for wbf in which a fused box reaches over a corner that no member covers, and takes in candidates that
+/// overlap none. In some these move it to further ones.
 void for_each_case_of_corners(const std::function<void(const Case&)>& body);
 
 /// The case with a way of merging, drawn from its name, and all outputs that there are; one in four without. For
