@@ -196,8 +196,10 @@ class PendingCandidate {
 /// Whether a warp goes on with a frame. Gives the frame up where it has looked too often.
 class LookLimit {
  public:
-  __device__ explicit LookLimit(const SoftStage& soft)
-      : soft_(soft), max_looks_(tuning::min_soft_looks + soft.size() / tuning::soft_candidates_per_look) {}
+  __device__ LookLimit(const SoftStage& soft, float per_candidate)
+      : soft_(soft),
+        max_looks_(tuning::min_soft_looks +
+                   static_cast<std::uint32_t>(per_candidate * static_cast<float>(soft.size()))) {}
 
   /// For a whole warp. `looks`: so far.
   __device__ bool allows(std::uint32_t looks) const {
@@ -213,7 +215,7 @@ class LookLimit {
 
 template <typename List>
 __device__ void settle_one(const SoftStage& soft, std::uint32_t place, const SoftState& state) {
-  const LookLimit limit(soft);
+  const LookLimit limit(soft, tuning::soft_looks_of_one);
   PendingCandidate<List> candidate(soft, place, state);
   std::uint32_t looks = 0;
   constexpr std::uint32_t looks_between_checks = 16;
@@ -240,7 +242,7 @@ __device__ void settle_one(const SoftStage& soft, std::uint32_t place) {
 
 /// Every stride-th candidate.
 __device__ void settle_many(const SoftStage& soft, std::uint32_t first, std::uint32_t stride) {
-  const LookLimit limit(soft);
+  const LookLimit limit(soft, tuning::soft_looks_of_several);
   const std::uint32_t size = soft.size();
   std::uint32_t looks = 0;
   // No sleep between rounds: while one candidate is pending the warp goes on with others, and LookLimit bounds rounds.
