@@ -55,13 +55,13 @@ inline Admission admission(const CrowdNmsParams& params) {
           class_table(params)};
 }
 
-/// Whether validity depends on more than boxes that are well-formed and score_threshold.
+/// Whether there are limits of class or size.
 inline bool has_admission_limits(const CrowdNmsParams& params) {
   return params.class_count || params.listed_only || params.min_width > 0 || params.min_height > 0 ||
          params.max_width < INFINITY || params.max_height < INFINITY;
 }
 
-/// Whether validity depends on more than a candidate's box and score_threshold.
+/// Whether validity depends on more than score_threshold and one box that is well-formed: on limits, or a visible box.
 inline bool needs_admission(const CrowdNmsParams& params) {
   return has_admission_limits(params) || params.rule == CROWD_NMS_VISIBLE;
 }

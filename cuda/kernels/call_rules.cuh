@@ -29,7 +29,8 @@ struct CallRules {
   RuleArrays arrays;    ///< of all frames
   const float4* whole;  ///< boxes, where frames.boxes are their visible parts
   bool tests_pairs;
-  bool admits_all;     ///< whose boxes are well-formed, by the overlap rule's offset, and score_threshold
+  bool admits_all;  ///< no limits: valid are those whose boxes are well-formed, by the overlap rule's offset, and whose
+                    ///< scores reach score_threshold
   bool has_two_boxes;  ///< `whole` are others than frames.boxes, and have to be well-formed, too
   ModelWeights weights;
 

@@ -80,7 +80,7 @@ constexpr unsigned staged_per_warp = 8;
 constexpr unsigned staged_sleep = 64;
 constexpr unsigned staged_sleep_blocks = 32;
 
-/// Soft methods: max candidates of a frame. The ranks of survivors are counted, in the square of their number.
+/// Soft methods: max candidates of a frame. Ranks of survivors are counted: each block reads the whole frame.
 constexpr unsigned soft_capacity = 1u << 16;
 /// Threads of their blocks, a warp a candidate.
 constexpr unsigned soft_block = 256;
@@ -94,9 +94,9 @@ constexpr unsigned soft_lane_entries = 4;
 constexpr unsigned min_list_room = 64;
 constexpr unsigned max_list_room = 256;
 constexpr unsigned soft_entries = 1u << 24;
-/// settle() gives a frame up where a warp has looked at 32 entries, or for news, so many times, and so many times more
-/// per candidate of the frame, if it has one candidate or several: after about as long as it takes in turn. A chain of
-/// 4096 takes 0.8 ms if it is not given up, in turn 8.
+/// settle() gives a frame up where a warp has looked for news, or at 32 entries, min_soft_looks times, and besides, for
+/// each candidate of the frame, soft_looks_of_one times if the warp has one candidate, soft_looks_of_several if it has
+/// more: after about as long as it takes in turn. A chain of 4096 takes 0.8 ms if it is not given up, in turn 8.
 #if defined(CROWD_NMS_IMPATIENT)
 constexpr unsigned min_soft_looks = 2;  // a build of the tests: most frames are given up halfway
 constexpr float soft_looks_of_one = 0.5f;
@@ -114,9 +114,14 @@ constexpr unsigned nmw_capacity = 1u << 16;
 constexpr unsigned merge_list = 512;
 
 /// Fusion: candidates that overlap by this part of the threshold or more are of one component. The less, the larger
-/// these are; the more, the more often a fused box overlaps candidates of others. With 0.5 that happened in none of
-/// 4096 candidates around 147 to 400 faces, or uniform (IoU 0.3 and 0.55), and the largest components have 70 and 204
-/// of them, and 21, not 156, 3705 and 4036, as with 0.
+/// these are; the more, the more often a fused box may overlap candidates of others. Candidates of the largest
+/// component:
+///   candidates, IoU                      with 0.5           with 0
+///   4096 around 147 faces, 0.3 and 0.55  97 and 70          156
+///   4096 around 400 faces, likewise      267 and 204        3705
+///   4096 uniform, likewise               90 and 21          4036
+///   16384 uniform, 0.3                   15 300             16 384
+/// No fused box may overlap others, but for one to three of the last, whose components are fused twice.
 constexpr float fusion_united = 0.5f;
 /// Fusion: largest component that a warp fuses. Larger ones have a block, which looks for their members in the frame.
 constexpr unsigned fusion_list = 512;

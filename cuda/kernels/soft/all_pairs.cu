@@ -20,17 +20,17 @@ constexpr unsigned queue_room = 8 * threads_max;
 
 constexpr unsigned bins = 256;
 /// A box that covers more bins along an axis is taken to cover all.
-constexpr unsigned covered_max = 8;
+constexpr unsigned max_bins_covered = 8;
 
 /// The bins that a box covers along an axis: such that boxes that overlap share one. They repeat over the plane.
-struct Covered {
+struct BinRange {
   std::uint32_t first, count;
 
-  __device__ static Covered of(float from, float to, float per, const PairRule& rule) {
+  __device__ static BinRange of(float from, float to, float per, const PairRule& rule) {
     // Rounding is monotone: where min(to) - max(from) + offset is above 0, neither box's to + offset is below the
     // other's from.
     const IndexRange range = range_between(from, to + rule.overlap.offset, per, bins);
-    if (rule.disjoint_too || range.count > covered_max)
+    if (rule.disjoint_too || range.count > max_bins_covered)
       return {0, bins};
     return {static_cast<std::uint32_t>(range.first) % bins, range.count};
   }
@@ -52,7 +52,7 @@ struct Rows {
   Subject row[rows_max];
   float score[rows_max];
   bool valid[rows_max];
-  std::uint32_t count[rows_max];    ///< of entries found, at least up to the room of a list
+  std::uint32_t count[rows_max];    ///< entries found; exact up to the room of a list
   std::uint32_t covered[rows_max];  ///< bits of the largest ratio; 0: none. Ratios are positive: their bits compare
   RejectedCounts rejected;
   std::uint32_t queued;  ///< pairs that need a place in the queue, more perhaps than it has
@@ -101,7 +101,8 @@ __device__ Raw load(const StagedArguments& a, std::size_t at) {
   return {a.frames.boxes[at], a.frames.scores[at]};
 }
 
-/// Bins per unit along an axis: as wide as the mean extent of the rows. For a whole warp.
+/// Bins per unit along an axis, as wide as the mean extent of the rows: measure_cells() without a reach, since ranges
+/// are compared and not centres. For a whole warp.
 __device__ float measure_bins(float extent, bool valid) {
   const bool sized = valid && extent > 0 && extent < INFINITY;
   const auto count = static_cast<std::uint32_t>(__popc(__ballot_sync(all_lanes, sized)));
@@ -114,16 +115,16 @@ __device__ float measure_bins(float extent, bool valid) {
 __device__ void mark_rows(const StagedArguments& a, Rows& rows, unsigned axis, bool valid, float from, float to) {
   const float per = measure_bins(to - from, valid);
   const std::uint32_t bit = 1u << threadIdx.x % warp_size;
-  const Covered covered = Covered::of(from, to, per, a.rule);
-  const bool all = covered.is_all();
+  const BinRange range = BinRange::of(from, to, per, a.rule);
+  const bool all = range.is_all();
   const std::uint32_t wide = __ballot_sync(all_lanes, valid && all);
   if (bit == 1) {
     rows.bins_per_unit[axis] = per;
     rows.wide[axis] = wide;
   }
   if (valid && !all)
-    for (std::uint32_t k = 0; k < covered.count; ++k)
-      atomicOr(&rows.near[axis][(covered.first + k) % bins], bit);
+    for (std::uint32_t k = 0; k < range.count; ++k)
+      atomicOr(&rows.near[axis][(range.first + k) % bins], bit);
 }
 
 /// Prepares a row of the tile, and writes by place what is known of it.
@@ -174,7 +175,7 @@ __noinline__ __device__ unsigned valid_columns(const StagedArguments& a, const T
 }
 
 /// The rows that share a bin with a column along an axis.
-__device__ std::uint32_t sharing(const Rows& rows, unsigned axis, const Covered& column) {
+__device__ std::uint32_t sharing(const Rows& rows, unsigned axis, const BinRange& column) {
   const std::uint32_t* const near = rows.near[axis];
   // Most boxes cover up to three bins.
   std::uint32_t found = near[column.first] | near[(column.first + min(column.count - 1, 1)) % bins] |
@@ -221,8 +222,8 @@ __device__ void find_near(const SoftStage& soft, const Task& task, Rows& rows, s
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
     const float4& b = raw[k].box;
-    const std::uint32_t found =
-        sharing(rows, 0, Covered::of(b.x, b.z, per_x, a.rule)) & sharing(rows, 1, Covered::of(b.y, b.w, per_y, a.rule));
+    const std::uint32_t found = sharing(rows, 0, BinRange::of(b.x, b.z, per_x, a.rule)) &
+                                sharing(rows, 1, BinRange::of(b.y, b.w, per_y, a.rule));
     near[k] = (valid >> k & 1) && k * blockDim.x + threadIdx.x < task.n ? found : 0;
   }
 }
@@ -238,7 +239,8 @@ __device__ void queue_pairs(Rows& rows, std::uint32_t (&near)[items]) {
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
     for (; near[k] && at < queue_room; near[k] &= near[k] - 1)
-      rows.queue[at++] = Pair::word(highest_bit(near[k] & (0 - near[k])), k * blockDim.x + threadIdx.x);
+      rows.queue[at++] =
+          Pair::word(static_cast<std::uint32_t>(__ffs(static_cast<int>(near[k]))) - 1, k * blockDim.x + threadIdx.x);
 }
 
 /// Whether a row has had more entries than its list has room for.

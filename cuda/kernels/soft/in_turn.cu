@@ -3,8 +3,8 @@
 //
 // Soft-NMS as it is defined, one survivor after another: what settle() gave up, in the square of the candidates'
 // number. It may begin anywhere in between: survivors that are found already are gone through once more, for the
-// candidates that have not gone through them. A thread has every 1024th place for its own, of frames that are not
-// sorted in registers.
+// candidates that have not gone through them. A thread has every 1024th place for its own. Those of frames that are not
+// sorted it holds in registers.
 
 #include "kernels/soft/soft.cuh"
 

@@ -77,6 +77,7 @@ std::size_t soft_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint32_
 std::size_t matrix_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint32_t capacity) {
   Carver carver(nullptr, workspace_alignment);
   take_arrays(carver, frames, capacity);
+  // Larger frames need none, but the workspace of a call does for smaller ones.
   carver.take<ListEntry>(list_entries(frames, std::min(capacity, tuning::direct_capacity)));
   return carver.bytes();
 }

@@ -57,7 +57,7 @@ class ScoreWord {
 };
 
 constexpr std::uint32_t no_place = ~0u;
-/// In place of one, of a candidate that is not valid.
+/// SoftState::by of a candidate that is not valid.
 constexpr std::uint32_t rejected = ~0u - 1;
 /// In place of a list's size: there was no room for it.
 constexpr std::uint32_t unlisted = ~0u;
@@ -116,7 +116,7 @@ struct SoftStage {
   __device__ void publish(std::uint32_t place, ScoreWord word) const {
     store_relaxed(live(place), word.word());
   }
-  /// The same where no other thread writes it during the kernel.
+  /// A candidate's word in all other kernels; settle() writes it when it leaves the candidate.
   __device__ ScoreWord own_word(std::uint32_t place) const {
     return ScoreWord(stage.a.arrays.decision[stage.slot + place]);
   }
@@ -201,10 +201,10 @@ constexpr unsigned soft_warps = soft_threads / warp_size;
 
 /// Lists, for each candidate of a sorted frame, those that lower its score. A warp takes a candidate.
 __global__ void list_neighbours(SoftArguments a);
-/// SoftArguments::tile: as few as keep all multiprocessors busy.
-std::uint32_t rows_of_tile(const Call& call);
 /// The same of a frame that is not sorted, or the better-ranked ones that overlap it, with their ratios: matrix NMS.
 void launch_all_pairs(const Call& call, const SoftArguments& arguments, bool better_alone);
+/// SoftArguments::tile for that: as few as keep all multiprocessors busy.
+std::uint32_t rows_of_tile(const Call& call);
 /// Finds survivors and lowers scores, all candidates at a time. All its blocks have to be in flight.
 __global__ void settle(SoftArguments a);
 /// The same for frames that settle() gave up, one survivor after another. A block a frame.
