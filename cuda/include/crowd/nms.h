@@ -524,14 +524,14 @@ struct CUstream_st;
  * of yours that is launched to start early as well must wait for its own predecessor (griddepcontrol.wait).
  * At most 65535 frames, and a capacity of at most 1048576, of soft methods, nmw, wbf and merge vote 65536:
  * CROWD_NMS_UNSUPPORTED beyond.
- * Soft-NMS costs O(n^2) where each survivor waits for the one before; matrix ones all pairs that overlap, and each n^2 / 256
- * to rank survivors, n^2 / 32 in small calls.
+ * Soft-NMS costs O(n^2) where each survivor waits for the one before, matrix NMS all pairs that overlap; ranking the
+ * survivors of either, n^2 / 256, in small calls n^2 / 32.
  * Merging adds a kernel, one more for min_members, and three above a capacity of 4096. Members cost O(n) but for those of
  * survivors of more than 512; vote compares each survivor with all candidates of its frame, nmw each suppressed
- * candidate with all survivors that rank better. wbf takes candidates that are linked by overlaps of half the threshold,
- * with metrics that bound no IoU by any overlap, one after another, and other such components beside them: where all are
- * linked, n steps, and up to three times as many where fused boxes overlap candidates of other components, each as long as
- * comparing a candidate with the component's clusters, of which a block takes 1024 at a time.
+ * candidate with all survivors that rank better. wbf takes candidates that are linked by overlaps of half the threshold (by
+ * any at all where the metric implies no IoU) one after another, and other such components beside them: where all are
+ * linked, n steps, and up to three times as many where fused boxes overlap candidates of other components, each as long
+ * as comparing a candidate with the component's clusters, of which a block takes 1024 at a time.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda(const CrowdNmsParams *params, const CrowdNmsCandidates *candidates,
                                             const CrowdNmsSurvivors *survivors, void *workspace,
