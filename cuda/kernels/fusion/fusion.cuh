@@ -59,7 +59,8 @@ struct FusionArguments {
   FusedModels models;
   bool all_meet;       ///< boxes that are apart overlap, too
   float overlap_part;  ///< StagedArguments::min_part of the call's rule
-  float unite_part;    ///< the same of the ratio from which on candidates are of one component
+  PairRule uniting;    ///< by which candidates of one component overlap
+  float unite_part;    ///< StagedArguments::min_part of that
 };
 static_assert(sizeof(FusionArguments) <= 4096, "what a kernel takes");
 

@@ -17,10 +17,12 @@ struct Segment {
 /// A window as segments of consecutive places: a row of cells each, or two where the row wraps around the grid.
 class Walk {
  public:
-  __device__ Walk(const Stage& stage, const float4& box) : grid_(stage.scale().grid), starts_(stage.starts()) {
+  __device__ Walk(const Stage& stage, const float4& box) : Walk(stage, box, stage.a.rule) {}
+  /// For boxes that overlap by another rule, which implies an overlap by the stage's.
+  __device__ Walk(const Stage& stage, const float4& box, const PairRule& rule)
+      : grid_(stage.scale().grid), starts_(stage.starts()) {
     const FrameCounters& counters = stage.counters();
-    const Window w =
-        window(box, grid_, stage.a.rule, {__uint_as_float(counters.width), __uint_as_float(counters.height)});
+    const Window w = window(box, grid_, rule, {__uint_as_float(counters.width), __uint_as_float(counters.height)});
     const bool whole = w.x.count >= grid_.columns;
     from_ = whole ? 0 : grid_.column(w.x.first);
     to_ = from_ + w.x.count;
