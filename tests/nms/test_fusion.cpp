@@ -7,11 +7,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <limits>
+#include <random>
 #include <utility>
 #include <vector>
 
 #include "cases.hpp"
+#include "core/fusion.hpp"
 
 namespace crowd::test {
 namespace {
@@ -224,6 +228,48 @@ TEST(Wbf, takes_at_most_96_bytes_of_workspace_a_candidate) {
   for (const std::uint32_t n : {0u, 1u, 100u, 4096u, 100000u, 0x7fffffffu}) {
     EXPECT_LE(crowd_nms_cpu_workspace_bytes(&params, 1, n), std::size_t{96} * n + 8192) << n;
     EXPECT_LE(crowd_nms_cpu_workspace_bytes(&with_weights, 1, n), std::size_t{100} * n + 8192) << n;
+  }
+}
+
+double quotient_of(double dividend, double divisor) {
+  return quotient(dividend, divisor, 1 / divisor);
+}
+
+TEST(Quotient, is_rounded_as_a_division) {
+  std::mt19937_64 random(27);
+  std::uniform_real_distribution<double> mantissa(-2, 2);
+  std::uniform_int_distribution<int> exponent(-149, 128);
+  for (int i = 0; i < 100000; ++i) {
+    const double divisor = std::ldexp(std::abs(mantissa(random)), exponent(random));
+    const double dividend = std::ldexp(mantissa(random), exponent(random) + exponent(random));
+    ASSERT_EQ(quotient_of(dividend, divisor), dividend / divisor) << dividend << " / " << divisor;
+  }
+  EXPECT_FALSE(std::signbit(quotient_of(0, 3)));
+}
+
+// Quotients that lie between two doubles but for less than the last bit of a quotient of twice their precision.
+TEST(Quotient, is_rounded_as_a_division_next_to_ties) {
+  __extension__ using Wide = unsigned __int128;
+  constexpr std::uint64_t above_mantissa = std::uint64_t{1} << 53;
+  constexpr std::uint64_t tie_bits = 2 * above_mantissa - 1;
+  std::mt19937_64 random(28);
+  int tried = 0;
+  while (tried < 100000) {
+    const std::uint64_t divisor = random() % (above_mantissa / 2) | above_mantissa / 2 | 1;
+    std::uint64_t inverse = divisor;  // modulo 2^64: each step doubles the bits that are right, three of an odd number
+    for (int step = 0; step < 5; ++step)
+      inverse *= 2 - divisor * inverse;
+    for (const std::uint64_t off : {std::uint64_t{1}, ~std::uint64_t{0}}) {
+      const std::uint64_t tie = off * inverse & tie_bits;
+      const Wide product = Wide{divisor} * tie - (off == 1 ? Wide{1} : ~Wide{0});
+      const auto dividend = static_cast<std::uint64_t>(product / (2 * above_mantissa));
+      if (tie < above_mantissa || dividend >= above_mantissa)
+        continue;
+      ++tried;
+      ASSERT_EQ(static_cast<std::uint64_t>(product) & tie_bits, 0u);
+      const auto a = static_cast<double>(dividend), b = static_cast<double>(divisor);
+      ASSERT_EQ(quotient_of(a, b), a / b) << dividend << " / " << divisor;
+    }
   }
 }
 

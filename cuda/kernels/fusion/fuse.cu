@@ -3,7 +3,7 @@
 //
 // Candidates given to clusters, one after another: a component by a warp or a block, a whole frame by a block.
 
-#include "kernels/fusion/fusion.cuh"
+#include "kernels/fusion/clusters.cuh"
 #include "kernels/sort_list.cuh"
 
 namespace crowd::ruled {
@@ -30,16 +30,16 @@ __device__ Fusing from_lane(const Fusing& its, int lane) {
 template <typename PlaceAt>
 __device__ void fuse_few(const FusionStage& f, std::uint32_t first, std::uint32_t count, PlaceAt place_at) {
   const unsigned lane = threadIdx.x % warp_size;
-  Clusters clusters(f, first);
+  Clusters clusters(f, first, lane, warp_size);
   for (std::uint32_t base = 0; base < count; base += warp_size) {
     const Fusing its = fusing(f, place_at(min(base + lane, count - 1)));
     const int here = static_cast<int>(min(count - base, warp_size));
     for (int k = 0; k < here; ++k) {
       const Fusing candidate = from_lane(its, k);
-      clusters.take(candidate, closest_of_lanes(clusters.closest_to(candidate, lane, warp_size)), true);
+      clusters.take(candidate, closest_of_lanes(clusters.closest_to(candidate)));
     }
   }
-  clusters.finish(count, lane, warp_size);
+  clusters.finish(count);
 }
 
 /// What a block has in shared memory.
@@ -84,7 +84,7 @@ __device__ Closest closest_of_block(const Closest& mine, Closest* of_warp) {
 template <typename Belongs>
 __device__ void fuse_many(const FusionStage& f, BlockMemory& memory, std::uint32_t first, std::uint32_t count,
                           Belongs belongs) {
-  Clusters clusters(f, first);
+  Clusters clusters(f, first, threadIdx.x, block);
   std::uint32_t left = count;
   for (std::uint32_t base = 0; left; base += block) {
     const std::uint32_t here = collect(f, memory, 0, base, belongs);
@@ -92,14 +92,11 @@ __device__ void fuse_many(const FusionStage& f, BlockMemory& memory, std::uint32
     // Two arrays, so that what a warp writes of one candidate is read before it writes of the one after the next.
     for (std::uint32_t k = 0; k < here; ++k) {
       const Fusing candidate = fusing(f, memory.place[k]);
-      const Closest closest =
-          closest_of_block(clusters.closest_to(candidate, threadIdx.x, block), memory.of_warp[k % 2]);
-      clusters.take(candidate, closest, threadIdx.x < warp_size);
-      __syncthreads();
+      clusters.take(candidate, closest_of_block(clusters.closest_to(candidate), memory.of_warp[k % 2]));
     }
     __syncthreads();
   }
-  clusters.finish(count, threadIdx.x, block);
+  clusters.finish(count);
 }
 
 /// The same; a warp is quicker where it is enough.

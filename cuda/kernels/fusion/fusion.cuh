@@ -10,7 +10,6 @@
 #pragma once
 
 #include "core/fusion.hpp"
-#include "core/merges.hpp"
 #include "kernels/fusion/forest.cuh"
 #include "kernels/staged/window.cuh"
 
@@ -66,10 +65,6 @@ static_assert(sizeof(FusionArguments) <= 4096, "what a kernel takes");
 
 constexpr unsigned fusion_threads = tuning::warp_block;
 constexpr unsigned fusion_warps = fusion_threads / warp_size;
-
-__device__ inline float coordinate(const float4& box, unsigned number) {
-  return number == 0 ? box.x : number == 1 ? box.y : number == 2 ? box.z : box.w;
-}
 
 /// A frame's part of the arrays.
 struct FusionStage {
@@ -129,139 +124,6 @@ struct FusionStage {
     return static_cast<int>(w > 0) & static_cast<int>(h > 0) &
            static_cast<int>(!(w * h < __fmaf_rn(part, areas, -1e-37f)));
   }
-};
-
-/// The cluster of the largest ratio with a candidate, of equals the one founded first.
-struct Closest {
-  std::uint32_t ratio;  ///< number_key()
-  std::uint32_t cluster;
-
-  __device__ static Closest none() {
-    return {number_key(-1), ~0u};
-  }
-  __device__ bool any() const {
-    return cluster != ~0u;
-  }
-};
-
-/// For a whole warp; the same on all lanes.
-__device__ inline Closest closest_of_lanes(const Closest& mine) {
-  const std::uint32_t largest = warp_max(mine.ratio);
-  return {largest, warp_min(mine.ratio == largest ? mine.cluster : ~0u)};
-}
-
-/// A candidate as it is fused.
-struct Fusing {
-  float4 box;
-  float score;
-  std::uint32_t place;
-  std::int32_t label;
-};
-
-/// Clusters that candidates are given to in rank order, from a slot of the frame on.
-class Clusters {
- public:
-  __device__ Clusters(const FusionStage& f, std::uint32_t first) : f_(f), first_(first), at_(f.first_slot() + first) {}
-
-  __device__ std::uint32_t count() const {
-    return count_;
-  }
-  /// Of those that the thread looks at, by number.
-  __device__ Closest closest_to(const Fusing& candidate, std::uint32_t from, std::uint32_t step) const {
-    const PairTest& pairs = f_.stage.a.rules.pairs;
-    Closest closest = Closest::none();
-    for (std::uint32_t c = from; c < count_; c += step) {
-      if (arrays().label[at_ + c] != candidate.label)
-        continue;
-      const float ratio = pairs.ratio(as_box(arrays().fused[at_ + c]), as_box(candidate.box));
-      // A NaN is in no cluster's favour.
-      const std::uint32_t key = ratio > -1 ? number_key(ratio) : 0;
-      if (key > closest.ratio)
-        closest = {key, c};
-    }
-    return closest;
-  }
-  /// Adds the candidate to the cluster, if that is an overlap, or to one of its own. By one whole warp; other threads
-  /// have `writes` false, and see the same clusters after a barrier.
-  __device__ void take(const Fusing& candidate, const Closest& closest, bool writes) {
-    const bool joins = closest.any() && is_overlap(closest);
-    const std::uint32_t number = joins ? closest.cluster : count_;
-    if (writes) {
-      __syncwarp();
-      add(candidate, number, joins);
-      __syncwarp();
-    }
-    count_ += !joins;
-  }
-  /// Marks slots without a cluster, up to `end` of them. By `step` threads.
-  __device__ void finish(std::uint32_t end, std::uint32_t thread, std::uint32_t step) const {
-    for (std::uint32_t c = count_ + thread; c < end; c += step)
-      arrays().members[at_ + c] = 0;
-  }
-
- private:
-  __device__ const ClusterArrays& arrays() const {
-    return f_.a.arrays.clusters;
-  }
-
-  __device__ bool is_overlap(const Closest& closest) const {
-    const CallRules& rules = f_.stage.a.rules;
-    const PairTest& pairs = rules.pairs;
-    const float ratio = key_score(closest.ratio);
-    float threshold = pairs.threshold;
-    if (pairs.classes.count) {
-      const std::uint32_t founder = arrays().founder[at_ + closest.cluster];
-      threshold =
-          pairs.threshold_of(rank_index(f_.key(founder)), rules.arrays.from(f_.stage.a.frames.input(f_.stage.frame)));
-    }
-    const RulePair pair{0, 0, ratio, threshold, pairs.or_equal, 0};
-    return pair.passes(pairs.min_threshold) && pair.passes(threshold);
-  }
-
-  // Lanes 0 to 3 have a coordinate each, lane 4 the rest.
-  __device__ void add(const Fusing& candidate, std::uint32_t number, bool joins) const {
-    const unsigned lane = threadIdx.x % warp_size;
-    const std::size_t at = at_ + number;
-    const double weight = merge_weight(candidate.score);
-    const double before = joins ? arrays().weights[at] : 0;
-    const double weights = before + weight;
-    __syncwarp();
-    if (lane < 4)
-      add_coordinate(coordinate(candidate.box, lane), at * 4 + lane, weight, weights, joins);
-    if (lane != 4)
-      return;
-    arrays().weights[at] = weights;
-    arrays().scores[at] = (joins ? arrays().scores[at] : 0) + candidate.score;
-    arrays().members[at] = (joins ? arrays().members[at] : 0) + 1;
-    if (!joins) {
-      arrays().founder[at] = candidate.place;
-      arrays().label[at] = candidate.label;
-    }
-    f_.cluster(candidate.place) = first_ + number;
-  }
-
-  /// `at`: in arrays of coordinates.
-  __device__ void add_coordinate(float x, std::size_t at, double weight, double weights, bool joins) const {
-    float* const fused = reinterpret_cast<float*>(arrays().fused) + at;
-    float* const hull = reinterpret_cast<float*>(arrays().hull) + at;
-    float* const core = reinterpret_cast<float*>(arrays().core) + at;
-    const double sum = (joins ? arrays().sums[at] : 0) + weight * x;
-    arrays().sums[at] = sum;
-    if (!joins) {
-      *fused = *hull = *core = x;
-    } else if (can_divide(weights)) {
-      const auto mean = static_cast<float>(sum / weights);
-      *fused = mean;
-      const bool is_low = at % 4 < 2;
-      *hull = is_low ? smaller(*hull, mean) : larger(*hull, mean);
-      *core = is_low ? larger(*core, mean) : smaller(*core, mean);
-    }
-  }
-
-  const FusionStage& f_;
-  const std::uint32_t first_;
-  const std::size_t at_;
-  std::uint32_t count_ = 0;
 };
 
 // The kernels. Blocks take frame blockIdx.y.
