@@ -25,7 +25,8 @@ struct Frames {
   const std::uint32_t* offsets;
   const std::uint32_t* counts;
   std::uint32_t capacity;
-  std::uint32_t limit;  ///< candidates of a frame that are looked at: the capacity, or less in method paper
+  std::uint32_t limit;     ///< candidates of a frame that are looked at: the capacity, or less in method paper
+  std::uint32_t over = 0;  ///< frames of up to so many are left to other launches, and have a size of 0 here
 
   __device__ std::uint32_t count(std::uint32_t frame) const {
     return counts ? counts[frame] : capacity;
@@ -35,7 +36,12 @@ struct Frames {
     return min(count(frame), capacity);
   }
   __device__ std::uint32_t size(std::uint32_t frame) const {
-    return min(count(frame), limit);
+    const std::uint32_t looked_at = min(count(frame), limit);
+    return looked_at > over ? looked_at : 0;
+  }
+  /// Whether the frame is not one of those. May be asked before pdl_wait() in all launches of a call but the first.
+  __device__ bool takes(std::uint32_t frame) const {
+    return over == 0 || size(frame) > 0;
   }
   /// Index of the frame's first candidate in boxes, scores and classes.
   __device__ std::size_t input(std::uint32_t frame) const {
@@ -86,6 +92,18 @@ inline PaperScratch take_paper_scratch(Carver& carver, std::uint32_t frames, std
   return scratch;
 }
 
+/// Words of a frame that have to be 0 before stages begin, in quads; those of the next frame follow.
+struct ClearedWords {
+  uint4* first = nullptr;
+  std::uint32_t quads = 0;
+
+  /// By `step` threads of the grid.
+  __device__ void clear(std::uint32_t frame, std::uint32_t thread, std::uint32_t step) const {
+    for (std::uint32_t i = thread; i < quads; i += step)
+      first[static_cast<std::size_t>(frame) * quads + i] = {0, 0, 0, 0};
+  }
+};
+
 /// One call of crowd_nms_cuda().
 struct Call {
   CrowdNmsParams params;
@@ -95,6 +113,7 @@ struct Call {
   cudaStream_t stream;
   RuleArrays rule_arrays{};                 ///< of all frames
   const float4* whole = nullptr;            ///< boxes, where frames.boxes are their visible parts
+  ClearedWords cleared{};                   ///< which the direct path clears for the frames that it leaves to stages
   bool all_suppress = false;                ///< suppressed candidates suppress, too: map-reduce
   PaperScratch scratch{};                   ///< of method paper alone
   Gathering gathering{};                    ///< what kernels that write `out` may gather as well
@@ -112,6 +131,10 @@ struct Call {
   }
   bool by_class() const {
     return frames.classes && !params.class_agnostic;
+  }
+  /// Whether the direct path takes every frame.
+  bool is_direct() const {
+    return frames.capacity <= tuning::direct_capacity;
   }
   /// Of all frames, if each has as many as its capacity.
   std::uint64_t max_candidates() const {
@@ -134,21 +157,23 @@ constexpr std::size_t workspace_alignment = 256;
 
 // Launches.
 
-/// Greedy or map-reduce with all outputs, for frames of up to direct_capacity candidates. Returns false and launches
-/// nothing for larger ones. `carver`: workspace_bytes() of device memory.
+/// Greedy or map-reduce with all outputs, for frames of up to direct_capacity candidates; launches nothing for a
+/// capacity of 0. Larger frames are left alone, and nothing is gathered if the capacity allows them. `carver`:
+/// workspace_bytes() of device memory.
 namespace direct {
-bool launch(const Call& call, Carver carver);
+void launch(const Call& call, Carver carver);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 }  // namespace direct
 
 /// The same, with what needs_pair_test() and needs_admission() are about.
 namespace ruled_direct {
-bool launch(const Call& call, Carver carver);
+void launch(const Call& call, Carver carver);
 }  // namespace ruled_direct
 
 /// Greedy or map-reduce with all outputs, for any capacity. `carver`: workspace_bytes() of device memory.
 namespace staged {
 void launch(const Call& call, Carver carver);
+ClearedWords cleared_words(const Call& call, Carver carver);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 }  // namespace staged
 

@@ -93,28 +93,59 @@ bool is_captured(cudaStream_t stream) {
   return cudaStreamIsCapturing(stream, &status) != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
+/// Whether the direct path may take the small frames of a call, and the stages the others.
+bool may_take_both(std::uint32_t frames, std::uint32_t capacity) {
+  return has_direct && capacity > tuning::direct_capacity && frames <= tuning::direct_with_room;
+}
+
+/// Whether the direct path takes the call's frames, or the small ones. A capacity says little where candidates are
+/// counted on the device.
+bool takes_direct(const Call& call) {
+  const std::uint32_t capacity = call.frames.capacity;
+  const bool small_ones = call.frames.counts && may_take_both(call.frame_count, capacity);
+  return has_direct && capacity && (call.is_direct() || small_ones) && !reads_weights(call.params);
+}
+
+/// Where the stages' part of the workspace begins: behind the direct path's, if both may be launched.
+std::size_t stages_begin(std::uint32_t frames, std::uint32_t capacity) {
+  return may_take_both(frames, capacity) ? direct::workspace_bytes(frames, capacity, alignment) : 0;
+}
+
 std::size_t lists_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint32_t capacity) {
-  return std::max(direct::workspace_bytes(frames, capacity, alignment),
-                  staged::workspace_bytes(frames, capacity, alignment));
+  const std::size_t direct_bytes =
+      capacity <= tuning::direct_capacity ? direct::workspace_bytes(frames, capacity, alignment) : 0;
+  return std::max(direct_bytes, stages_begin(frames, capacity) + staged::workspace_bytes(frames, capacity, alignment));
+}
+
+/// False if a device refuses a launch of that shape, say for want of shared memory. An error that is left is for good.
+bool launch_direct(Call& call, bool rules, Carver carver, Carver of_stages) {
+  if (!call.is_direct())
+    call.cleared = staged::cleared_words(call, of_stages);
+  (rules ? ruled_direct::launch : direct::launch)(call, carver);
+  // A capture that a launch failed in stays broken.
+  if (call.error == cudaSuccess || is_captured(call.stream))
+    return call.error == cudaSuccess;
+  (void)cudaGetLastError();
+  call.error = cudaSuccess;
+  call.is_gathered = false;
+  return false;
 }
 
 template <bool all_suppress>
 void launch_lists(Call& call, std::byte* workspace) {
   call.all_suppress = all_suppress;
-  const bool weights = reads_weights(call.params);
-  const bool rules = weights || needs_pair_test(call.params) || needs_admission(call.params);
-  const auto launch_direct = rules ? ruled_direct::launch : direct::launch;
-  if (has_direct && !weights && launch_direct(call, Carver(workspace, alignment))) {
-    // A device may refuse a launch of that shape, say for want of shared memory. The stages run on any; but a capture
-    // that a launch failed in stays broken.
-    if (call.error == cudaSuccess || is_captured(call.stream))
-      return;
-    (void)cudaGetLastError();
-    call.error = cudaSuccess;
-    call.is_gathered = false;
-  }
-  const auto launch_staged = rules ? ruled::launch : staged::launch;
-  launch_staged(call, Carver(workspace, alignment));
+  const bool rules = reads_weights(call.params) || needs_pair_test(call.params) || needs_admission(call.params);
+  const Carver of_stages(workspace + stages_begin(call.frame_count, call.frames.capacity), alignment);
+  const bool taken = takes_direct(call) && launch_direct(call, rules, Carver(workspace, alignment), of_stages);
+  if ((taken && call.is_direct()) || call.error != cudaSuccess)
+    return;
+  Call others = call;
+  if (taken)
+    others.frames.over = tuning::direct_capacity;
+  else
+    others.cleared = {};
+  (rules ? ruled::launch : staged::launch)(others, of_stages);
+  call.note(others.error);
 }
 
 constexpr std::uint32_t max_unsorted = has_direct ? tuning::direct_capacity : 0;

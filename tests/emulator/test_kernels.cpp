@@ -261,6 +261,32 @@ TEST_P(Emulated, agrees_on_ragged_batches) {
   expect_as_oracle(run_emulated, sorted_crowds(method()));
 }
 
+/// Of greedy and map-reduce, and of what takes their launches.
+bool takes_both_paths(CrowdNmsMethod method) {
+  return method == CROWD_NMS_GREEDY || method == CROWD_NMS_MAP_REDUCE || method == CROWD_NMS_NMW;
+}
+
+TEST_P(Emulated, agrees_on_few_candidates_with_much_room) {
+  if (!takes_both_paths(method()))
+    GTEST_SKIP() << "the method takes one path, by the capacity";
+  use(132);
+  for_each_case_of_room(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
+}
+
+TEST_P(Emulated, agrees_where_a_device_refuses_launches) {
+  if (!takes_both_paths(method()))
+    GTEST_SKIP() << "the method takes one path, by the capacity";
+  constexpr std::size_t less_than_the_reduce_takes = 8 << 10;
+  emulator::set_device({std::get<1>(GetParam()), 4, less_than_the_reduce_takes});
+  CrowdNmsParams params = default_params();
+  params.method = method();
+  for (const std::uint32_t capacity : {600u, 4200u}) {
+    Batch batch = Batch::of(distribution("clustered").make(capacity, 3));
+    batch.counts = {590};
+    expect_as_oracle(run_emulated, {"refused launches", params, batch, {capacity, true, true}});
+  }
+}
+
 TEST_P(Emulated, gives_one_answer_in_any_order_of_threads) {
   CrowdNmsParams params = default_params();
   params.method = method();

@@ -40,6 +40,10 @@ void for_each_huge_case(CrowdNmsMethod method, const std::function<void(const Ca
 /// Batches of ragged frames: empty ones, full ones, more than the capacity, out of order, with gaps.
 void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body, std::uint64_t batches = 40);
 
+/// Frames of up to 4096 candidates and of more, alone and together, with room for 4600 and their numbers in an array.
+/// What the room holds would suppress them all.
+void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
+
 /// Every metric, with several thresholds, on the distributions of hard_boxes.hpp, of a size with a tree.
 void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 

@@ -133,18 +133,11 @@ struct Found {
   RejectedCounts* rejected;
 };
 
-/// The same for all frames, which follow one another. `of_first`: of frame 0.
-struct DirectArrays {
-  Found of_first;
-
-  __device__ Found of(std::uint32_t frame, std::size_t slot) const {
-    return {of_first.rows + slot, of_first.lists + list_vectors(slot), of_first.rejected + frame};
-  }
-};
-
 struct DirectArguments {
   Frames frames;
-  DirectArrays arrays;
+  std::uint32_t capacity;  ///< rows of a frame; one of more candidates is left to other launches
+  Found of_first;          ///< of frame 0; those of the others follow
+  ClearedWords cleared;    ///< of frames that are left to others
   CrowdNmsSurvivors out;
   PairRule rule;
   float score_threshold;
@@ -154,6 +147,11 @@ struct DirectArguments {
                         ///< members
   CallRules rules;
   Gathering gathering;
+
+  __device__ Found found(std::uint32_t frame) const {
+    const std::size_t slot = static_cast<std::size_t>(frame) * capacity;
+    return {of_first.rows + slot, of_first.lists + list_vectors(slot), of_first.rejected + frame};
+  }
 };
 static_assert(sizeof(DirectArguments) <= 4096, "what a kernel takes");
 

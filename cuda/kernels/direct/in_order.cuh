@@ -208,7 +208,7 @@ __device__ inline NearSuppressors find_near(const View& view, std::uint32_t grou
 __device__ inline void decide_group(const View& view, std::uint32_t group) {
   const std::uint32_t lane = threadIdx.x % 32;
   const std::uint32_t rank = 32 * group + lane;
-  const Row row = rank < view.a.frames.capacity ? view.found.rows[rank] : Row::absent();
+  const Row row = rank < view.a.capacity ? view.found.rows[rank] : Row::absent();
   const PublishedDecision before = view.decision(row.index());
   const bool undecided = before.is_undecided();
   GroupRows rows{row, {}, undecided && !row.is_unlisted(), undecided && row.is_unlisted()};
@@ -244,7 +244,7 @@ __device__ inline void decide_group(const View& view, std::uint32_t group) {
 /// For a whole block, after a barrier. Aliases are given up: their words are replaced. Not inlined, so that this rare
 /// path takes no registers from the others.
 static __noinline__ __device__ void decide_in_order(View view) {
-  const std::uint32_t capacity = view.a.frames.capacity;
+  const std::uint32_t capacity = view.a.capacity;
   for (std::uint32_t rank = threadIdx.x; rank < capacity; rank += blockDim.x)
     if (const std::uint32_t index = view.found.rows[rank].index(); view.decision(index).is_undecided())
       view.store(index, PublishedDecision::undecided(rank));

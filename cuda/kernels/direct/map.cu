@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(threads_max, 1) map(DirectArguments a) {
   // Computed before shared memory is cleared, while nothing waits for it: the compiler would move it behind pdl_wait(),
   // but not across the loops of clear().
   const std::uint32_t first = materialize(blockIdx.x * a.tile);
-  Found to = a.arrays.of(frame, a.frames.slot(frame));
+  Found to = a.found(frame);
   to.rows = materialize(to.rows);
   to.lists = materialize(to.lists + list_vectors(first));
   clear(tile);
@@ -33,9 +33,11 @@ __global__ void __launch_bounds__(threads_max, 1) map(DirectArguments a) {
     extent.load(a.frames, frame);
     if (first >= extent.n) {
       if (first == 0)
-        write_none(a.arrays.of(frame, a.frames.slot(frame)), a.frames.capacity);
+        write_none(a.found(frame), a.capacity);
       return;
     }
+    if (unlikely(extent.n > a.capacity))
+      return a.cleared.clear(frame, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
     rows = min(a.tile, extent.n - first);
   }
   const BlockRows block{extent.input, extent.n, first, rows};
@@ -44,7 +46,7 @@ __global__ void __launch_bounds__(threads_max, 1) map(DirectArguments a) {
 
 template <bool bounded, unsigned words, unsigned items>
 void launch(const Call& call, const DirectArguments& arguments) {
-  const std::uint32_t capacity = call.frames.capacity;
+  const std::uint32_t capacity = arguments.capacity;
   // Results needs a warp for each word of rows.
   const unsigned warps = std::max(ceil_div(ceil_div(capacity, items), 32), words);
   launch_pdl(map<Plan<bounded, words, items, threads_max / 32>>, call,
@@ -54,7 +56,7 @@ void launch(const Call& call, const DirectArguments& arguments) {
 /// One block per multiprocessor is done soonest with few columns a thread; where several share one, four do best.
 template <bool bounded>
 void launch(const Call& call, const DirectArguments& arguments) {
-  const std::uint32_t capacity = call.frames.capacity;
+  const std::uint32_t capacity = arguments.capacity;
   if (arguments.tile > 32)
     launch<bounded, words_max, 4>(call, arguments);
   else if (capacity > 2 * threads_max)

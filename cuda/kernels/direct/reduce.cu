@@ -17,26 +17,29 @@ __global__ void __launch_bounds__(1024, 1) reduce(const __grid_constant__ Direct
   extern __shared__ uint4 memory[];
   __shared__ ReduceShared shared;
   const std::uint32_t frame = blockIdx.x;
+  if (unlikely(a.frames.capacity > a.capacity) && a.frames.size(frame) > a.capacity)
+    return pdl_wait();
   // As in map(). `frame` itself is not kept in a register over the wait.
   const std::uint32_t early = read_block_index();
-  const Row* const first = materialize(a.arrays.of(early, a.frames.slot(early)).rows + Mine<items>::rank(0));
-  clear(carve(memory, a.frames.capacity), shared, a.frames.capacity);
+  const Row* const first = materialize(a.found(early).rows + Mine<items>::rank(0));
+  clear(carve(memory, a.capacity), shared, a.capacity);
   __syncthreads();
   pdl_wait();
-  reduce_frame<greedy, items>({a, shared, carve(memory, a.frames.capacity), frame, a.frames.size(frame),
-                               a.frames.input(frame), a.arrays.of(frame, a.frames.slot(frame))},
-                              first);
+  reduce_frame<greedy, items>(
+      {a, shared, carve(memory, a.capacity), frame, a.frames.size(frame), a.frames.input(frame), a.found(frame)},
+      first);
 }
 
-DirectArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
+/// Of frame 0.
+Found take_found(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
-  return {{carver.take<Row>(total), carver.take<uint4>(list_vectors(total)), carver.take<RejectedCounts>(frames)}};
+  return {carver.take<Row>(total), carver.take<uint4>(list_vectors(total)), carver.take<RejectedCounts>(frames)};
 }
 
 /// Rows a block of the map: few enough to occupy all multiprocessors. One is left for the reduce of a single frame,
 /// which starts early (launch_pdl()).
-unsigned tile_for(const Call& call, const Device& device) {
-  const std::uint64_t rows = call.max_candidates();
+unsigned tile_for(const Call& call, std::uint32_t capacity, const Device& device) {
+  const std::uint64_t rows = std::uint64_t{call.frame_count} * capacity;
   const bool leave_one = device.hopper && call.frame_count == 1 && device.processors > 1;
   const std::uint64_t blocks = device.processors - (leave_one ? 1 : 0);
   return static_cast<unsigned>(std::min<std::uint64_t>((rows + blocks - 1) / blocks, 32 * words_max));
@@ -45,13 +48,14 @@ unsigned tile_for(const Call& call, const Device& device) {
 /// What the reduce gathers. A block has one frame, and totals are those of all; boxes and scores that the call writes
 /// are not there yet.
 Gathering gathering_of(const Call& call) {
-  const bool can = (call.frame_count == 1 || !call.gathering.out.totals) && !call.out.boxes && !call.out.scores;
+  const bool can =
+      call.is_direct() && (call.frame_count == 1 || !call.gathering.out.totals) && !call.out.boxes && !call.out.scores;
   return can ? call.gathering : Gathering{};
 }
 
 template <unsigned items>
 void launch(const Call& call, const DirectArguments& arguments) {
-  const std::uint32_t capacity = call.frames.capacity;
+  const std::uint32_t capacity = arguments.capacity;
   launch_pdl(call.all_suppress ? reduce<false, items> : reduce<true, items>, call,
              {{call.frame_count, 1, 1},
               ceil_div(ceil_div(capacity, items), 32) * 32,
@@ -64,9 +68,9 @@ void launch(const Call& call, const DirectArguments& arguments) {
 
 /// A thread with fewer rows is done sooner.
 void launch_reduce(const Call& call, const DirectArguments& arguments) {
-  if (call.frames.capacity <= 1024)
+  if (arguments.capacity <= 1024)
     launch<1>(call, arguments);
-  else if (call.frames.capacity <= 2048)
+  else if (arguments.capacity <= 2048)
     launch<2>(call, arguments);
   else
     launch<items_max>(call, arguments);
@@ -74,22 +78,23 @@ void launch_reduce(const Call& call, const DirectArguments& arguments) {
 
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment) {
   Carver carver(nullptr, alignment);
-  if (capacity <= capacity_max)
-    take_arrays(carver, frames, capacity);
+  take_found(carver, frames, std::min(capacity, capacity_max));
   return carver.bytes();
 }
 
-bool launch(const Call& call, Carver carver) {
-  const std::uint32_t capacity = call.frames.capacity;
-  if (!capacity || capacity > capacity_max)
-    return false;
+void launch(const Call& call, Carver carver) {
+  const std::uint32_t capacity = std::min(call.frames.capacity, capacity_max);
+  if (!capacity)
+    return;
   const Device device = current_device();
   const DirectArguments arguments{call.frames,
-                                  take_arrays(carver, call.frame_count, capacity),
+                                  capacity,
+                                  take_found(carver, call.frame_count, capacity),
+                                  call.cleared,
                                   call.out,
                                   pair_rule(call.rule(), call.by_class()),
                                   call.params.score_threshold,
-                                  tile_for(call, device),
+                                  tile_for(call, capacity, device),
                                   call.out.representatives || call.out.members,
                                   call.all_suppress && !call.out.representatives && !call.out.members,
                                   call_rules(call),
@@ -97,12 +102,11 @@ bool launch(const Call& call, Carver carver) {
   call.is_gathered = arguments.gathering.is_wanted();
   if (capacity <= tuning::small_capacity && device.hopper) {
     launch_small(call, arguments);
-    return true;
+    return;
   }
   launch_map(call, arguments);
   if (call.error == cudaSuccess)
     launch_reduce(call, arguments);
-  return true;
 }
 
 }  // namespace crowd::CROWD_DIRECT

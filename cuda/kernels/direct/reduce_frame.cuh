@@ -142,7 +142,7 @@ static __noinline__ __device__ void gather_frame(View view, Mine<items> mine, Ke
 /// `small`: the frame has no more candidates than threads, and so few that looks need no limit.
 template <bool greedy, unsigned items, bool small = false>
 __device__ void reduce_frame(const View& view, const Row* first) {
-  auto mine = load_rows<items>(first, view.a.frames.capacity);
+  auto mine = load_rows<items>(first, view.a.capacity);
   RejectedCounts rejected = *view.found.rejected;
   const unsigned survive = choose(mine, [](const Row& row) { return !row.has_suppressors(); });
   publish_kept(view, mine, survive);

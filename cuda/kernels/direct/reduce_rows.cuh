@@ -30,7 +30,7 @@ __device__ Mine<items> load_rows(const Row* first, std::uint32_t capacity) {
 
 template <unsigned items>
 __device__ Mine<items> load_rows(const View& view) {
-  return load_rows<items>(view.found.rows + Mine<items>::rank(0), view.a.frames.capacity);
+  return load_rows<items>(view.found.rows + Mine<items>::rank(0), view.a.capacity);
 }
 
 /// Publishes that the thread's rows whose bit in `kept` is set are kept. A barrier comes before the next read.

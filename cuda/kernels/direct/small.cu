@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(threads_max, 1) small(const __grid_constant__ 
   const Memory own = carve(memory + shared_bytes / sizeof(uint4), capacity);
   clear(shared.tile);
   if (part == 0)
-    clear(own, shared.reduce, a.frames.capacity);
+    clear(own, shared.reduce, a.capacity);
   __syncthreads();
   // A block's shared memory may be written by others once all blocks have arrived.
   cluster.barrier_arrive();
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(threads_max, 1) small(const __grid_constant__ 
   } else {
     cluster.barrier_wait();
     if (part == 0)
-      write_none(found, a.frames.capacity);
+      write_none(found, a.capacity);
   }
   __syncwarp();
   cluster.sync();
@@ -83,7 +83,7 @@ void launch_small(const Call& call, const DirectArguments& arguments) {
   const auto kernel = bounded(arguments.rule) ? (greedy ? small<true, true> : small<false, true>)
                                               : (greedy ? small<true, false> : small<false, false>);
   DirectArguments of_cluster = arguments;
-  of_cluster.tile = ceil_div(call.frames.capacity, group);
+  of_cluster.tile = ceil_div(arguments.capacity, group);
   constexpr std::size_t bytes = shared_bytes + memory_bytes(capacity);
   const unsigned threads = 32 * ceil_div(of_cluster.tile, rows_per_warp);
   launch_pdl(kernel, call, {{call.frame_count * group, 1, 1}, threads, bytes, bytes, group}, of_cluster);

@@ -187,7 +187,7 @@ __device__ void write_rejected(const DirectArguments& a, const Tile& tile, const
     return;
   if (threadIdx.x == 0)
     *to.rejected = tile.rejected;
-  write_absent(to.rows, block.n - tile.rejected.invalid - tile.rejected.below_threshold, a.frames.capacity);
+  write_absent(to.rows, block.n - tile.rejected.invalid - tile.rejected.below_threshold, a.capacity);
 }
 
 }  // namespace crowd::CROWD_DIRECT

@@ -61,6 +61,8 @@ __device__ std::uint32_t find_in_list(const Stage& stage, bool look, std::uint32
 }  // namespace
 
 __global__ void __launch_bounds__(threads) find_representatives(StagedArguments a) {
+  if (!a.frames.takes(blockIdx.y))
+    return pdl_wait();
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   const std::uint32_t first = blockIdx.x * candidates_per_block;
@@ -87,6 +89,8 @@ __global__ void __launch_bounds__(threads) find_representatives(StagedArguments 
 }
 
 __global__ void __launch_bounds__(threads) write_members(StagedArguments a) {
+  if (!a.frames.takes(blockIdx.y))
+    return pdl_wait();
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   const std::uint32_t rank = blockIdx.x * threads + threadIdx.x;

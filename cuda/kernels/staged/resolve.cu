@@ -112,6 +112,8 @@ __device__ Ranked candidate_of_thread(const Stage& stage, std::uint32_t block) {
 }  // namespace
 
 __global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
+  if (!a.frames.takes(blockIdx.y))
+    return pdl_wait();
   __shared__ ResolveShared shared;
   const Stage stage(a, blockIdx.y);
   if (threadIdx.x == 0) {

@@ -65,14 +65,13 @@ __device__ SortSlots* slots_of(const Stage& stage) {
 
 __global__ void __launch_bounds__(threads) clear(StagedArguments a) {
   pdl_wait();
-  const std::uint32_t quads = a.shape.words / 4;
-  uint4* words = reinterpret_cast<uint4*>(a.arrays.cleared) + static_cast<std::size_t>(blockIdx.y) * quads;
-  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
-  if (i < quads)
-    words[i] = {0, 0, 0, 0};
+  const ClearedWords words{reinterpret_cast<uint4*>(a.arrays.cleared), a.shape.words / 4};
+  words.clear(blockIdx.y, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
 }
 
 __global__ void __launch_bounds__(threads) count(StagedArguments a) {
+  if (!a.frames.takes(blockIdx.y))
+    return pdl_wait();
   __shared__ Scale scale;
   __shared__ BlockCounters total;
   // Counted in shared memory first: chunks are few, and atomics on them would serialise.
@@ -129,6 +128,8 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
 
 // A block per chunk of counters. Each sums up the counts of all chunks before its own.
 __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
+  if (!a.frames.takes(blockIdx.y))
+    return pdl_wait();
   using Reduce = cub::BlockReduce<std::uint32_t, threads>;
   using Scan = cub::BlockScan<std::uint32_t, threads>;
   constexpr unsigned items = chunk / threads;
@@ -157,6 +158,8 @@ __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
 }
 
 __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
+  if (!a.frames.takes(blockIdx.y))
+    return pdl_wait();
   const Stage stage(a, blockIdx.y);
   const auto [i, here, b, given, score] = load(stage);
   const SortSlots slots = here ? slots_of(stage)[i] : SortSlots{no_slot, no_slot};

@@ -35,6 +35,11 @@ std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::s
   return carver.bytes();
 }
 
+ClearedWords cleared_words(const Call& call, Carver carver) {
+  const StagedArrays arrays = take_arrays(carver, call.frame_count, call.frames.capacity);
+  return {reinterpret_cast<uint4*>(arrays.cleared), make_shape(call.frames.capacity).words / 4};
+}
+
 StagedArguments staged_arguments(const Call& call, Carver& carver) {
   return {call.frames,
           make_shape(call.frames.capacity),
@@ -56,7 +61,8 @@ void launch_sort(const Call& call, const StagedArguments& arguments) {
   const auto run = [&](void (*kernel)(StagedArguments), std::uint32_t blocks, std::size_t shared = 0) {
     launch_pdl(kernel, call, {call.grid(blocks), threads, shared, shared}, arguments);
   };
-  run(clear, ceil_div(shape.words / 4, threads));
+  if (!call.cleared.first)
+    run(clear, ceil_div(shape.words / 4, threads));
   run(count, shape.blocks, shape.chunks * sizeof(std::uint32_t));
   run(scan, shape.chunks);
   run(scatter, shape.blocks);

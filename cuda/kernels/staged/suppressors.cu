@@ -133,6 +133,8 @@ __device__ Walk walk_of(const Stage& stage, const Subject& mine) {
 // Blocks from shape.window_blocks on list places by rank.
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
+  if (!a.frames.takes(blockIdx.y))
+    return pdl_wait();
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x >= a.shape.window_blocks)
@@ -181,6 +183,8 @@ __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subje
 
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
+  if (!a.frames.takes(blockIdx.y))
+    return pdl_wait();
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x >= a.shape.window_blocks)

@@ -334,6 +334,8 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   for (unsigned k = 0; k < config->numAttrs; ++k)
     if (config->attrs[k].id == cudaLaunchAttributeClusterDimension)
       cluster = config->attrs[k].val.clusterDim.x;
+  if (config->dynamicSmemBytes > crowd::emulator::device().shared_bytes)
+    return cudaErrorInvalidValue;
   const crowd::emulator::Launch shape = {config->gridDim, config->blockDim, config->dynamicSmemBytes, cluster};
   crowd::emulator::launch_or_record(shape, [=] { kernel(arguments...); });
   return cudaSuccess;

@@ -74,8 +74,9 @@ std::string describe_schedule();
 /// Draws the order of threads, and that of blocks if it is random, anew from here on.
 void seed(std::uint64_t value);
 struct Device {
-  int capability = 9;  ///< the major one
-  int processors = 4;  ///< fewer make for larger tiles
+  int capability = 9;                    ///< the major one
+  int processors = 4;                    ///< fewer make for larger tiles
+  std::size_t shared_bytes = 227 << 10;  ///< dynamic shared memory of a block, at most
 };
 Device device();
 void set_device(const Device& device);
