@@ -28,6 +28,11 @@ std::uint32_t crowd_in_one_spot(CrowdNmsMethod method) {
   return is_soft(method) ? 1500 : 4500;
 }
 
+/// Of greedy and map-reduce, and of what takes their launches.
+bool takes_both_paths(CrowdNmsMethod method) {
+  return method == CROWD_NMS_GREEDY || method == CROWD_NMS_MAP_REDUCE || method == CROWD_NMS_NMW;
+}
+
 TEST_P(Emulated, agrees_on_small_frames) {
   constexpr std::uint32_t sizes[] = {0, 1, 2, 9, 33, 65};
   run(sizes, 2);
@@ -261,9 +266,11 @@ TEST_P(Emulated, agrees_on_ragged_batches) {
   expect_as_oracle(run_emulated, sorted_crowds(method()));
 }
 
-/// Of greedy and map-reduce, and of what takes their launches.
-bool takes_both_paths(CrowdNmsMethod method) {
-  return method == CROWD_NMS_GREEDY || method == CROWD_NMS_MAP_REDUCE || method == CROWD_NMS_NMW;
+// Windows whose rows are looked at where large boxes are.
+TEST_P(Emulated, agrees_on_giants_among_small_boxes) {
+  if (!takes_both_paths(method()))
+    GTEST_SKIP() << "the rule that soft methods search by bounds no extents";
+  for_each_case_of_giants(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
 TEST_P(Emulated, agrees_on_few_candidates_with_much_room) {

@@ -268,6 +268,28 @@ void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const
   }
 }
 
+void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  for (const std::uint32_t n : {1400u, 4200u})
+    for (const double threshold : {0.5, 0.1, 0.8}) {
+      Dice dice(n);
+      Boxes set;
+      for (std::uint32_t i = 0; i < n; ++i) {
+        const bool giant = dice.one_in(60);
+        const float w = giant ? dice.between(0.05F, 1) * 4000 : dice.between(8, 24);
+        const float h = giant ? dice.between(0.7F, 1.4F) * w : dice.between(8, 24);
+        const float x = dice.between(0, 1) * (4000 - w), y = dice.between(0, 1) * (4000 - h);
+        set.add({x, y, x + w, y + h}, dice.unit(), static_cast<std::int32_t>(dice.below(2)));
+      }
+      Case it{.name = "giants, n=" + std::to_string(n) + " above " + std::to_string(threshold),
+              .params = default_params(),
+              .batch = Batch::of(set),
+              .wanted = {n, true, true}};
+      it.params.method = method;
+      it.params.overlap_threshold = threshold;
+      body(it);
+    }
+}
+
 RandomFrame random_frame(std::uint64_t seed) {
   Dice dice(seed);
   const auto& kind = distributions()[dice.below(static_cast<std::uint32_t>(distributions().size()))];

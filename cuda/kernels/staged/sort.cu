@@ -7,7 +7,7 @@
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
 
-#include "kernels/staged/staged.cuh"
+#include "kernels/staged/large.cuh"
 
 namespace crowd::CROWD_STAGED {
 
@@ -57,6 +57,26 @@ __device__ Loaded load(const Stage& stage) {
   return {i, true, frames.boxes[at], given, stage.a.rules.ranked_score(at, given)};
 }
 
+/// Measures the grid by one warp, and the bins of scores by another. Between barriers.
+__device__ void measure(const Stage& stage, Scale& scale) {
+  const StagedArguments& a = stage.a;
+  const std::uint32_t n = a.frames.size(stage.frame);
+  if (threadIdx.x / warp_size == 0) {
+    Grid grid = measure_grid(a.frames, stage.frame, n, a.rule, a.shape.columns, a.shape.rows);
+    grid.per_x *= tuning::staged_narrow;
+    if (threadIdx.x == 0)
+      scale.grid = grid;
+  } else if (threadIdx.x / warp_size == 1) {
+    float scores[lane_scores];
+#pragma unroll
+    for (unsigned s = 0; s < lane_scores; ++s)
+      scores[s] = n ? ranked_score(stage, sample(n, s)) : NAN;
+    const ScoreBins bins = measure_scores(scores, n, a.shape.bins);
+    if (threadIdx.x == warp_size)
+      scale.scores = bins;
+  }
+}
+
 __device__ SortSlots* slots_of(const Stage& stage) {
   return reinterpret_cast<SortSlots*>(stage.a.arrays.suppressors + stage.slot);
 }
@@ -78,16 +98,9 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   extern __shared__ std::uint32_t in_chunk[];
   const Stage stage(a, blockIdx.y);
   const auto [i, here, b, given, score] = load(stage);
-  if (threadIdx.x < warp_size) {
-    const std::uint32_t n = a.frames.size(stage.frame);
-    Scale measured = measure_scale(a.frames, stage.frame, n, n ? ranked_score(stage, sample(n)) : NAN, a.rule,
-                                   a.shape.columns, a.shape.rows, a.shape.bins);
-    measured.grid.per_x *= tuning::staged_narrow;
-    if (threadIdx.x == 0) {
-      scale = measured;
-      total = {0, 0, 0, 0};
-    }
-  }
+  measure(stage, scale);
+  if (threadIdx.x == 0)
+    total = {0, 0, 0, 0};
   for (std::uint32_t c = threadIdx.x; c < a.shape.chunks; c += threads)
     in_chunk[c] = 0;
   pdl_wait();
@@ -102,6 +115,8 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   add_up(total, width(b, offset), height(b, offset), state);
   const std::uint32_t cell = scale.grid.cell(b);
   const std::uint32_t bin = a.shape.cells() + scale.scores.bin(score, i);
+  if (valid)
+    note_size(stage, cell, size_in_cells(scale.grid, width(b, offset), height(b, offset)));
   const SortSlots slots{add_one(stage.starts(), cell, valid), add_one(stage.starts(), bin, valid)};
   if (valid) {
     atomicAdd(&in_chunk[cell / chunk], 1u);

@@ -31,6 +31,9 @@ constexpr unsigned candidates_per_block = threads / lanes;
 /// Counters of cells and bins that a block scans.
 constexpr std::uint32_t chunk = tuning::staged_block * 4;
 
+/// Cells in a row that have a word for the size of their largest box (large.cuh). These words precede Stage::starts().
+constexpr std::uint32_t size_cells = 64;
+
 constexpr std::uint32_t floor_power_of_two(std::uint32_t n) {
   std::uint32_t power = 1;
   while (power <= n / 2)
@@ -60,8 +63,8 @@ struct Shape {
   }
 };
 
-/// First of a frame's cleared words. The look-back words, the counts of chunks and the counters of cells and bins
-/// follow.
+/// First of a frame's cleared words. The look-back words, the counts of chunks, the sizes of largest boxes
+/// and the counters of cells and bins follow.
 struct FrameCounters {
   std::uint32_t width, height;  ///< bits of Largest
   std::uint32_t invalid, below_threshold;
@@ -96,7 +99,7 @@ constexpr Shape make_shape(std::uint32_t capacity) {
   shape.window_blocks = ceil_div(capacity, candidates_per_block);
   shape.scan_begins =
       padded_words(sizeof(FrameCounters) / sizeof(std::uint32_t) + resolve_blocks(capacity, tuning::staged_per_warp));
-  shape.start_begins = padded_words(shape.scan_begins + shape.chunks);
+  shape.start_begins = padded_words(shape.scan_begins + shape.chunks + cells / size_cells);
   shape.words = padded_words(shape.start_begins + shape.chunks * chunk + 1);
   return shape;
 }
@@ -214,6 +217,10 @@ struct Stage {
   }
   __device__ std::uint32_t* chunk_counts() const {
     return cleared + a.shape.scan_begins;
+  }
+  /// Of size_cells cells each, the size of the largest box, if that is large; as bits of a float.
+  __device__ std::uint32_t* sizes() const {
+    return starts() - a.shape.cells() / size_cells;
   }
   /// First counts, after scan() starts, of cells and then of bins. The starts of bins are too large by size().
   __device__ std::uint32_t* starts() const {

@@ -10,6 +10,9 @@ namespace crowd::CROWD_STAGED {
 
 namespace {
 
+/// Of a multiprocessor, so that registers allow them. Rules take more.
+constexpr unsigned min_blocks = has_rules ? 1 : 4;
+
 /// The three best suppressors that a lane has found, as by_score(), and the number of all that it was given.
 struct Finds {
   std::uint64_t best[3] = {};
@@ -63,8 +66,9 @@ __device__ void list_by_rank(const Stage& stage, std::uint32_t block) {
   const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
   const Bin bin = bin_of(stage, key);
   std::uint32_t rank = bin.first;
-  for (std::uint32_t e = bin.first; e < bin.end; ++e)
-    rank += stage.a.arrays.score[stage.slot + e] > key;
+  const std::uint64_t* const keys = stage.a.arrays.score + stage.slot;
+  for (const std::uint64_t* other = keys + bin.first; other < keys + bin.end; ++other)
+    rank += *other > key;
   stage.a.arrays.ranked[stage.slot + rank] = place;
 }
 
@@ -182,7 +186,7 @@ __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subje
 }
 
 template <unsigned shared_by>
-__global__ void __launch_bounds__(threads) find_dominated(StagedArguments a) {
+__global__ void __launch_bounds__(threads, min_blocks) find_dominated(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
     return pdl_wait();
   pdl_wait();

@@ -6,7 +6,7 @@
 
 #include <type_traits>
 
-#include "kernels/staged/staged.cuh"
+#include "kernels/staged/large.cuh"
 
 namespace crowd::CROWD_STAGED {
 
@@ -15,6 +15,7 @@ struct Segment {
 };
 
 /// A window as segments of consecutive places: a row of cells each, or two where the row wraps around the grid.
+/// Segments without a box that can overlap may be empty.
 class Walk {
  public:
   __device__ Walk(const Stage& stage, const float4& box) : Walk(stage, box, stage.a.rule) {}
@@ -29,6 +30,7 @@ class Walk {
     split_ = to_ > grid_.columns;
     first_row_ = w.y.first;
     segments_ = w.y.count << split_;
+    min_size_ = min_size_of_overlapping(grid_, box, rule);
   }
 
   __device__ std::uint32_t segments() const {
@@ -48,9 +50,11 @@ class Walk {
   __device__ Segment at(std::uint32_t number) const {
     const bool second = split_ && (number & 1);
     const std::uint32_t base = grid_.row(first_row_ + static_cast<int>(number >> split_)) * grid_.columns;
-    const std::uint32_t first = starts_[base + (second ? 0 : from_)];
-    const std::uint32_t end = starts_[base + (second ? to_ - grid_.columns : split_ ? grid_.columns : to_)];
-    return {first, end - first};
+    CellRange cells{base + (second ? 0 : from_), base + (second ? to_ - grid_.columns : split_ ? grid_.columns : to_)};
+    if (unlikely(min_size_ > 0))
+      cells = narrowed(cells, starts_ - grid_.columns * grid_.rows / size_cells, min_size_);
+    const std::uint32_t first = starts_[cells.first];
+    return {first, starts_[cells.end] - first};
   }
 
  private:
@@ -59,6 +63,7 @@ class Walk {
   std::uint32_t from_, to_, segments_;
   int first_row_;
   bool split_;
+  float min_size_;  ///< of boxes that can overlap, if all are large; else 0
 };
 
 /// Segments of a candidate, end to end: place k of the group is at(k) in the arrays.
