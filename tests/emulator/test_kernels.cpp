@@ -28,9 +28,9 @@ std::uint32_t crowd_in_one_spot(CrowdNmsMethod method) {
   return is_soft(method) ? 1500 : 4500;
 }
 
-/// Of greedy and map-reduce, and of what takes their launches.
+/// Whether frames of one call may take the direct path and the stages. Method nmw takes the launches of greedy.
 bool takes_both_paths(CrowdNmsMethod method) {
-  return method == CROWD_NMS_GREEDY || method == CROWD_NMS_MAP_REDUCE || method == CROWD_NMS_NMW;
+  return method == CROWD_NMS_GREEDY || method == CROWD_NMS_MAP_REDUCE;
 }
 
 TEST_P(Emulated, agrees_on_small_frames) {
