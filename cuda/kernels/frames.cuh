@@ -173,6 +173,7 @@ void launch(const Call& call, Carver carver);
 /// Greedy or map-reduce with all outputs, for any capacity. `carver`: workspace_bytes() of device memory.
 namespace staged {
 void launch(const Call& call, Carver carver);
+/// Of that memory.
 ClearedWords cleared_words(const Call& call, Carver carver);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 }  // namespace staged
@@ -180,6 +181,7 @@ std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::s
 /// The same, with what needs_pair_test() and needs_admission() are about.
 namespace ruled {
 void launch(const Call& call, Carver carver);
+ClearedWords cleared_words(const Call& call, Carver carver);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
 /// Soft-NMS with all outputs, for frames of up to tuning::soft_capacity candidates. Those of a capacity of

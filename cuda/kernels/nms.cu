@@ -111,16 +111,20 @@ std::size_t stages_begin(std::uint32_t frames, std::uint32_t capacity) {
   return may_take_both(frames, capacity) ? direct::workspace_bytes(frames, capacity, alignment) : 0;
 }
 
-std::size_t lists_bytes(const CrowdNmsParams&, std::uint32_t frames, std::uint32_t capacity) {
+std::size_t lists_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t direct_bytes =
       capacity <= tuning::direct_capacity ? direct::workspace_bytes(frames, capacity, alignment) : 0;
-  return std::max(direct_bytes, stages_begin(frames, capacity) + staged::workspace_bytes(frames, capacity, alignment));
+  const std::size_t bytes =
+      std::max(direct_bytes, stages_begin(frames, capacity) + staged::workspace_bytes(frames, capacity, alignment));
+  // More frames need no less.
+  return frames > tuning::direct_with_room ? std::max(bytes, lists_bytes(params, tuning::direct_with_room, capacity))
+                                           : bytes;
 }
 
 /// False if a device refuses a launch of that shape, say for want of shared memory. An error that is left is for good.
 bool launch_direct(Call& call, bool rules, Carver carver, Carver of_stages) {
   if (!call.is_direct())
-    call.cleared = staged::cleared_words(call, of_stages);
+    call.cleared = (rules ? ruled::cleared_words : staged::cleared_words)(call, of_stages);
   (rules ? ruled_direct::launch : direct::launch)(call, carver);
   // A capture that a launch failed in stays broken.
   if (call.error == cudaSuccess || is_captured(call.stream))
@@ -128,6 +132,7 @@ bool launch_direct(Call& call, bool rules, Carver carver, Carver of_stages) {
   (void)cudaGetLastError();
   call.error = cudaSuccess;
   call.is_gathered = false;
+  call.cleared = {};
   return false;
 }
 
@@ -140,10 +145,7 @@ void launch_lists(Call& call, std::byte* workspace) {
   if ((taken && call.is_direct()) || call.error != cudaSuccess)
     return;
   Call others = call;
-  if (taken)
-    others.frames.over = tuning::direct_capacity;
-  else
-    others.cleared = {};
+  others.frames.over = taken ? tuning::direct_capacity : 0;
   (rules ? ruled::launch : staged::launch)(others, of_stages);
   call.note(others.error);
 }

@@ -72,6 +72,11 @@ TEST(EmulatedCalls, needs_no_more_workspace_for_fewer_candidates) {
       EXPECT_GE(bytes, before) << method << ' ' << n;
       before = bytes;
     }
+    for (std::uint32_t n = 4090; n <= 8700; n += 10)
+      for (std::uint32_t frames = 1; frames < 6; ++frames)
+        EXPECT_GE(crowd_nms_cuda_workspace_bytes(&params, frames + 1, n),
+                  crowd_nms_cuda_workspace_bytes(&params, frames, n))
+            << method << ' ' << frames << ' ' << n;
     EXPECT_GE(crowd_nms_cuda_workspace_bytes(&params, 2, 32769), crowd_nms_cuda_workspace_bytes(&params, 1, 65536))
         << method;
   }
