@@ -234,7 +234,7 @@ struct PerUnit {
 };
 
 /// The reach that cells are sized by, in extents; clamped to keep cells useful.
-__device__ inline float cell_reach(const PairRule& rule) {
+CROWD_HD inline float cell_reach(const PairRule& rule) {
   return fmaxf(fminf(rule.reach, 1.0f), 0.02f);
 }
 
@@ -274,45 +274,46 @@ struct KeyRange {
   }
 };
 
-__device__ inline bool is_finite(float score) {
-  return fabsf(score) < INFINITY;
-}
-
-__device__ inline KeyRange key_range(const float (&scores)[lane_scores]) {
-  KeyRange range{~0u, 0};
-#pragma unroll
-  for (const float score : scores) {
-    range.min = min(range.min, is_finite(score) ? score_key(score) : ~0u);
-    range.max = max(range.max, is_finite(score) ? score_key(score) : 0);
-  }
-  return range.max ? range : KeyRange{0, 0};
-}
-
-/// Of those of the lanes that are `in`. For a whole warp.
-__device__ inline KeyRange join(const KeyRange& of_lane, bool in) {
-  const bool counts = in && of_lane.max;
-  const std::uint32_t max = warp_max(counts ? of_lane.max : 0);
-  return {max ? warp_min(counts ? of_lane.min : ~0u) : 0, max};
+/// For a whole warp.
+__device__ inline KeyRange key_range(std::uint32_t key, bool finite) {
+  const std::uint32_t max = warp_max(finite ? key : 0);
+  return {max ? warp_min(finite ? key : ~0u) : 0, max};
 }
 
 /// The range without its ends, one lane each, if they are so far off the others that these would have a bin or two. The
 /// candidates beyond then share a bin, a 32nd of n perhaps: no less far off than these cost. For a whole warp.
-__device__ inline KeyRange without_outliers(const KeyRange& all, std::uint32_t n, const KeyRange& of_lane) {
+__device__ inline KeyRange without_outliers(const KeyRange& all, std::uint32_t n, std::uint32_t key, bool finite) {
   const float far = fmaxf(8, static_cast<float>(n / 1024));
   const int lane = static_cast<int>(threadIdx.x % 32);
-  const int min_lane = __ffs(static_cast<int>(__ballot_sync(all_lanes, of_lane.min == all.min))) - 1;
-  const int max_lane = __ffs(static_cast<int>(__ballot_sync(all_lanes, of_lane.max == all.max))) - 1;
-  const KeyRange inner = join(of_lane, lane != min_lane && lane != max_lane);
+  const int min_lane = __ffs(static_cast<int>(__ballot_sync(all_lanes, finite && key == all.min))) - 1;
+  const int max_lane = __ffs(static_cast<int>(__ballot_sync(all_lanes, finite && key == all.max))) - 1;
+  const KeyRange inner = key_range(key, finite && lane != min_lane && lane != max_lane);
   return !inner.is_empty() && all.extent() > far * inner.extent() ? inner : all;
 }
 
-/// Chooses bins from samples of the frame's n scores. For a whole warp; gives every warp the same.
+/// The range, and those of the lanes' scores that are no further off than it is wide. For a whole warp.
+__device__ inline KeyRange widened(const KeyRange& range, const float (&scores)[lane_scores]) {
+  if (range.is_empty())
+    return range;
+  const float low = key_score(range.min) - range.extent();
+  const float high = key_score(range.max) + range.extent();
+  KeyRange wide = range;
+#pragma unroll
+  for (const float score : scores)
+    if (score >= low && score <= high && fabsf(score) < INFINITY) {
+      wide.min = min(wide.min, score_key(score));
+      wide.max = max(wide.max, score_key(score));
+    }
+  return {warp_min(wide.min), warp_max(wide.max)};
+}
+
+/// Chooses bins from samples of the frame's n scores: by 32, one a lane, but for the range, which is that of all. For a
+/// whole warp; gives every warp the same.
 __device__ inline ScoreBins measure_scores(const float (&scores)[lane_scores], std::uint32_t n, std::uint32_t bins) {
   const float score = scores[0];
-  const bool finite = is_finite(score);
+  const bool finite = fabsf(score) < INFINITY;
   const std::uint32_t key = score_key(score);
-  const KeyRange of_lane = key_range(scores);
-  const KeyRange keys = without_outliers(join(of_lane, true), n, of_lane);
+  const KeyRange keys = widened(without_outliers(key_range(key, finite), n, key, finite), scores);
   const float best = keys.max ? key_score(keys.max) : 0.0f;
   const float range = keys.extent();
   const auto alike = static_cast<std::uint32_t>(__popc(__match_any_sync(all_lanes, key)));

@@ -17,7 +17,7 @@ constexpr unsigned warp_block = 256;
 constexpr unsigned direct_capacity = 4096;
 /// Most frames of a call of a larger capacity whose small ones take it, where candidates are counted on the device.
 /// With 3000 candidates and room for 8400 (H100, by both and by the stages): one frame 15.8 and 26.1 us, two 17.9 and
-/// 31.8; map-reduce of four 21.1 and 18.1. A frame that is not small pays 1 to 2 us.
+/// 31.8; map-reduce of four 21.1 and 18.1. A frame that is not small pays 2 to 2.5 us.
 constexpr unsigned direct_with_room = 2;
 /// Up to this capacity one cluster of small_group blocks does both map and reduce (small.cu).
 constexpr unsigned small_capacity = 256;

@@ -287,6 +287,22 @@ void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(con
       it.params.overlap_threshold = threshold;
       body(it);
     }
+  constexpr std::uint32_t n = 4200;
+  Dice dice(n);
+  Boxes set;
+  while (set.size() < n) {
+    // Not where boxes are sampled.
+    if (set.size() == 5) {
+      set.add({0, 0, 3e36F, 1}, 0.5F);
+      set.add({0, 0.02F, 1.2e36F, 1.02F}, 2);
+    }
+    const float x = dice.between(0, 1), y = dice.between(0, 1);
+    set.add({x, y, x + 0.004F, y + 0.004F}, dice.unit());
+  }
+  Case it{"sizes that overflow", default_params(), Batch::of(set), {n, true, true}};
+  it.params.method = method;
+  it.params.overlap_threshold = 0.3;
+  body(it);
 }
 
 RandomFrame random_frame(std::uint64_t seed) {

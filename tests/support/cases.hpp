@@ -45,7 +45,7 @@ void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)
 void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
 /// Small boxes, and some of all sizes up to the whole picture, which overlap one another alone. Of the direct path's
-/// sizes and of larger ones.
+/// sizes and of larger ones. And two so wide that an extent in cells is no finite number.
 void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
 /// Every metric, with several thresholds, on the distributions of hard_boxes.hpp, of a size with a tree.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Clusters that candidates are given to in rank order, by a warp or a block. A thread has every so many-th of them, and
-// the first of its clusters in registers: from one candidate to the next, nothing waits for memory.
+// the first of its clusters in registers: while there are no more clusters than threads, none is loaded.
 #pragma once
 
 #include "core/fusion.hpp"

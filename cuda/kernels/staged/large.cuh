@@ -1,38 +1,36 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Large boxes: far larger along an axis than most of the frame. The window of a box so large that it overlaps large
-// ones alone has most of the frame's cells. Walks through it pass by groups of cells whose boxes are all too small
-// (cuda/PROOFS.md, section 5).
+// Large boxes: far larger along an axis than the mean of the frame (StagedArguments::large_size). The window of a box
+// so large that it overlaps large ones alone has most of the frame's cells. Walks through it pass by groups of cells
+// whose boxes are all too small (cuda/PROOFS.md, section 5).
 #pragma once
 
 #include "kernels/staged/staged.cuh"
 
 namespace crowd::CROWD_STAGED {
 
-/// The size of a large box, at least.
-constexpr float large_size = 8;
-
-/// Of a box: the larger of its extents, in cells along y and in as many along x as are as wide as these are high.
+/// Of a box: the larger of its extents, each in cells of the same part of the mean extent along its axis.
 __device__ inline float size_in_cells(const Grid& grid, float width, float height) {
   return fmaxf(width * (grid.per_x / tuning::staged_narrow), height * grid.per_y);
 }
 
 /// The size that all boxes have which can overlap this one, at least, if it is that of a large box; else 0.
-__device__ inline float min_size_of_overlapping(const Grid& grid, const float4& box, const PairRule& rule) {
+__device__ inline float min_size_of_overlapping(const Stage& stage, const float4& box, const PairRule& rule) {
   const float w = width(box, rule.overlap.offset);
   const float h = height(box, rule.overlap.offset);
-  const float size = size_in_cells(grid, w, h);
+  const float size = size_in_cells(stage.scale().grid, w, h);
   // How much smaller a box that overlaps can be along an axis, at most; infinite for rules that do not bound it.
   const float times = (1 + 2 * rule.reach) * (1 + 1e-4f);
-  if (!unlikely(size >= large_size * times))
+  if (!unlikely(size >= stage.a.large_size * times))
     return 0;
-  return times < INFINITY && w * h >= tiny_area ? size / times : 0;
+  // A size that has overflowed says nothing of others.
+  return size < INFINITY && times < INFINITY && w * h >= tiny_area ? size / times : 0;
 }
 
 /// Takes note of a valid candidate if it is large.
 __device__ inline void note_size(const Stage& stage, std::uint32_t cell, float size) {
-  if (unlikely(size >= large_size))
+  if (unlikely(size >= stage.a.large_size))
     atomicMax(&stage.sizes()[cell / size_cells], __float_as_uint(size));
 }
 

@@ -3,6 +3,8 @@
 //
 // The launches of the staged path.
 
+#include <algorithm>
+
 #include "core/carver.hpp"
 #include "kernels/launch.cuh"
 #include "kernels/staged/staged.cuh"
@@ -41,11 +43,13 @@ ClearedWords cleared_words(const Call& call, Carver carver) {
 }
 
 StagedArguments staged_arguments(const Call& call, Carver& carver) {
+  const PairRule rule = pair_rule(call.rule(), call.by_class());
   return {call.frames,
           make_shape(call.frames.capacity),
           take_arrays(carver, call.frame_count, call.frames.capacity),
-          pair_rule(call.rule(), call.by_class()),
+          rule,
           min_part(call.rule()),
+          std::max(8.0f, 4 / cell_reach(rule)),
           call.params.score_threshold,
           call.out,
           call_rules(call)};

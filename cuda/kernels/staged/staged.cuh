@@ -175,7 +175,8 @@ struct StagedArguments {
   Shape shape;
   StagedArrays arrays;
   PairRule rule;
-  float min_part;  ///< inter < min_part * (sum of areas) means no overlap; 0 if the rule has no such bound
+  float min_part;    ///< inter < min_part * (sum of areas) means no overlap; 0 if the rule has no such bound
+  float large_size;  ///< of a large box, at least (large.cuh): about five mean extents, and eight cells
   float score_threshold;
   CrowdNmsSurvivors out;
   CallRules rules;

@@ -10,8 +10,8 @@ namespace crowd::CROWD_STAGED {
 
 namespace {
 
-/// Of a multiprocessor, so that registers allow them. Rules take more.
-constexpr unsigned min_blocks = has_rules ? 1 : 4;
+/// Blocks of find_dominated() on a multiprocessor, at least: four leave a thread 64 registers. Rules take more.
+constexpr unsigned dominated_blocks = has_rules ? 1 : 4;
 
 /// The three best suppressors that a lane has found, as by_score(), and the number of all that it was given.
 struct Finds {
@@ -186,7 +186,7 @@ __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subje
 }
 
 template <unsigned shared_by>
-__global__ void __launch_bounds__(threads, min_blocks) find_dominated(StagedArguments a) {
+__global__ void __launch_bounds__(threads, dominated_blocks) find_dominated(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
     return pdl_wait();
   pdl_wait();

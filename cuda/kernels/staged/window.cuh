@@ -30,7 +30,7 @@ class Walk {
     split_ = to_ > grid_.columns;
     first_row_ = w.y.first;
     segments_ = w.y.count << split_;
-    min_size_ = min_size_of_overlapping(grid_, box, rule);
+    min_size_ = min_size_of_overlapping(stage, box, rule);
   }
 
   __device__ std::uint32_t segments() const {
