@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -262,19 +263,31 @@ Wanted everything(const Batch& batch) {
   return {batch.capacity, true, true};
 }
 
-TEST(Cuda, reads_the_counts_on_the_device_at_every_replay) {
-  Batch batch = Batch::of(crowd(3000, 147, 4646, 1800, 11));
-  batch.counts = {3000};
+/// Captures a call of a frame of this capacity and replays it with each number of candidates.
+void expect_reads_counts(std::uint32_t capacity, std::span<const std::uint32_t> counts) {
+  Batch batch = Batch::of(crowd(capacity, 147, 4646, 1800, 11));
+  batch.counts = {capacity};
   DeviceCall call(default_params(), batch, everything(batch));
   CapturedCall captured(call);
   ASSERT_EQ(captured.status(), CROWD_NMS_OK) << crowd_nms_last_error();
-  for (const std::uint32_t count : {0u, 1u, 700u, 3000u, 5000u}) {
+  for (const std::uint32_t count : counts) {
     batch.counts = {count};
     call.set_counts(batch.counts);
     captured.replay();
     EXPECT_TRUE(same(run_oracle(default_params(), batch, everything(batch)), call.results(), batch, everything(batch)))
-        << "count " << count;
+        << "capacity " << capacity << " count " << count;
   }
+}
+
+TEST(Cuda, reads_the_counts_on_the_device_at_every_replay) {
+  constexpr std::uint32_t counts[] = {0, 1, 700, 3000, 5000};
+  expect_reads_counts(3000, counts);
+}
+
+// Frames that the direct path takes and frames that the stages take, in turn.
+TEST(Cuda, reads_the_counts_of_frames_with_much_room_at_every_replay) {
+  constexpr std::uint32_t counts[] = {61, 4600, 0, 4096, 4097, 4096, 5000, 61};
+  expect_reads_counts(4600, counts);
 }
 
 TEST(Cuda, gives_one_answer_ten_thousand_times) {
