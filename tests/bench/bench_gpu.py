@@ -9,7 +9,7 @@ answer against the CPU backend, then times it back to back in a CUDA graph and a
     tests/bench/plot_gpu.py tests/bench/results/GPU-DATE.json tests/bench/results
 
 Needs numpy, PyTorch with torchvision, and a GPU (exit status 77 without). OpenCV comes from libbenchopencv.so beside
-the contenders, or from Python's cv2. Exit status 1: an answer was wrong.
+the contenders, or from Python's cv2; CV-CUDA from Python's cvcuda. Exit status 1: an answer was wrong.
 """
 
 import argparse
@@ -26,6 +26,11 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "gpu")]
 from gpu.machine import clocks, modules_for_gpu  # noqa: E402
 
 
+# Contenders that are there if they can be loaded, and from where.
+LOADED = {"CV-CUDA": "no Python module cvcuda (PyPI's cvcuda-cu13)",
+          "OpenCV": "neither libbenchopencv.so nor Python's cv2"}
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", help="libcrowdnms.so")
@@ -38,12 +43,12 @@ def arguments():
     return parser.parse_args()
 
 
-def environment(torch, torchvision, options, opencv):
+def environment(torch, torchvision, options, versions):
     return {"gpu": torch.cuda.get_device_name(), "date": datetime.date.today().isoformat(),
-            "command": shlex.join([pathlib.Path(sys.argv[0]).name, *map(os.path.basename, sys.argv[1:])]),
+            "command": shlex.join([os.path.basename(x) if os.path.exists(x) else x for x in sys.argv]),
             "library": os.path.basename(os.path.realpath(options.library)), "commit": options.commit or "not given",
             "cuda": torch.version.cuda, "torch": torch.__version__, "torchvision": torchvision.__version__,
-            "opencv": opencv, "clocks before": clocks()}
+            **versions, "clocks before": clocks()}
 
 
 def show(record):
@@ -68,11 +73,11 @@ def main():
     opencv_path = str(pathlib.Path(options.contenders).resolve().parent / "libbenchopencv.so")
     everybody = contenders.everybody(native, library, stream, opencv_path)
     chosen = [x for x in everybody if not options.names or x.name in options.names.split(",")]
-    opencv = next((x.how for x in everybody if x.name == "OpenCV NMSBoxes"), None)
-    if opencv is None:
-        print("OpenCV is left out: neither libbenchopencv.so nor Python's cv2 can be loaded")
+    versions = {name: next((x.how for x in everybody if x.name.startswith(name)), None) for name in LOADED}
+    for name in (name for name, how in versions.items() if how is None):
+        print(f"{name} is left out: {LOADED[name]} can be loaded")
 
-    written = {"environment": environment(torch, torchvision, options, opencv), "records": [], "sweeps": {},
+    written = {"environment": environment(torch, torchvision, options, versions), "records": [], "sweeps": {},
                "films": {}}
     for workload in workloads.catalogue(options.only):
         print(f"{workload.group}: {workload.name}, {workload.frames} x {workload.n // workload.frames}", flush=True)

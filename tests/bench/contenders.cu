@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// What users run without gst-crowd, for bench_gpu.py: the classic bit mask with a scan on the host, and the two kernels
-// of Oro et al. 2020. And nothing, the floor. All memory is the caller's: no allocation is timed.
+// What users run without gst-crowd, for bench_gpu.py: the classic bit mask with a scan on the host, the two kernels of
+// Oro et al. 2020, and CV-CUDA, if Python has it. And nothing, the floor. All memory is the caller's: no allocation is
+// timed.
 
 #include <cuda_runtime.h>
 
@@ -118,6 +119,18 @@ struct BenchPaper {
   float threshold;
 };
 
+/// An operator of CV-CUDA and its tensors, as its C functions take them.
+struct BenchCvCuda {
+  int (*submit)(void* operation, cudaStream_t stream, void* boxes, void* mask, void* scores, float min_score,
+                float threshold);
+  void* operation;
+  void* boxes;
+  void* mask;
+  void* scores;
+  float min_score;
+  float threshold;
+};
+
 std::size_t bench_sort_workspace_bytes(std::uint32_t n) {
   std::size_t bytes = 0;
   cub::DeviceRadixSort::SortPairsDescending(nullptr, bytes, static_cast<const float*>(nullptr),
@@ -158,6 +171,12 @@ int bench_bitmask(const void* context, cudaStream_t stream) {
   }
   *c.kept_count = kept;
   return cudaGetLastError();
+}
+
+int bench_cv_cuda(const void* context, cudaStream_t stream) {
+  const auto& c = *static_cast<const BenchCvCuda*>(context);
+  return c.submit(c.operation, stream, c.boxes, c.mask, c.scores, c.min_score, c.threshold) ? cudaErrorUnknown
+                                                                                            : cudaSuccess;
 }
 
 /// Those of the steps that are asked for: ones into B, map, reduce.

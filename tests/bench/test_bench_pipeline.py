@@ -77,7 +77,7 @@ class Bench(unittest.TestCase):
         self.assertEqual(pipeline.host_times(elsewhere), [])
 
     def test_gives_kernels_to_elements(self):
-        trace = {"device_times": {name: {"launches": n, "total_ns": t} for name, (n, t) in TIMES.items()}}
+        trace = {"device_times": {name: {"launches": n, "alone_ns": t} for name, (n, t) in TIMES.items()}}
         found = {record.pop("element"): record for record in pipeline.device_times(trace, 10)}
         self.assertEqual(found, {
             "crowddetect": {"launches": 3, "time": 2.5,
@@ -97,7 +97,7 @@ class Bench(unittest.TestCase):
         launcher.write_text(FAKE_TRACER)
         launcher.chmod(0o755)
         trace = self.folder / "libcrowdtrace.so"
-        trace.write_text(json.dumps({"device_times": {name: {"launches": n, "total_ns": t}
+        trace.write_text(json.dumps({"device_times": {name: {"launches": n, "alone_ns": t}
                                                       for name, (n, t) in TIMES.items()}}))
         result = run(os.path.relpath(HERE / "bench_pipeline.py"), "--no-gpu", "--film", f"small={self.film}",
                      "--streams", "1,2", "--device", "avdec_h264 ! video/x-raw",

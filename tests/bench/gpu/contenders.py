@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from . import reference, workloads
+from .cv_cuda import CvCuda
 from .opencv import Contender, OpenCv
 
 
@@ -95,7 +96,7 @@ class PaperKernels(Contender):
     """The paper's two kernels, with D_max = 4096. over: "D_max" (every slot, as the paper says) or "used" (only those
     that hold candidates, as its authors' program does)."""
     expected = "paper"
-    groups = ("rows", "other seeds", "raster order", "worst", "steps")  # one frame, its count known to the host
+    groups = ("rows", "other seeds", "raster order", "worst", "flat", "steps")
     ONES, MAP, REDUCE = 1, 2, 4
 
     def __init__(self, native, k=32, over="D_max", steps=ONES | MAP | REDUCE):
@@ -104,7 +105,7 @@ class PaperKernels(Contender):
         self.matrix = torch.empty(workloads.PAPER_D_MAX ** 2, dtype=torch.uint8, device="cuda")
 
     def fits(self, workload):
-        return super().fits(workload) and workload.n <= workloads.PAPER_D_MAX
+        return super().fits(workload) and workload.full and workload.n <= workloads.PAPER_D_MAX
 
     def prepare(self, on_device, k=None, steps=None):
         n, d_max = len(on_device.scores), workloads.PAPER_D_MAX
@@ -129,7 +130,7 @@ class Bitmask(Contender):
     """The classic kernel with the scan on the host; the mask comes down into pinned memory, which is kind to it."""
     name = "bitmask + host scan"
     expected = "greedy"
-    groups = ("rows", "raster order", "worst", "doubling, same frame", "steps")
+    groups = ("rows", "raster order", "worst", "flat", "doubling, same frame", "steps")
     MOST = 65536
 
     def __init__(self, native):
@@ -138,7 +139,7 @@ class Bitmask(Contender):
         self.mask = self.mask_host = torch.empty(0, dtype=torch.int64)
 
     def fits(self, workload):
-        return super().fits(workload) and workload.frames == 1 and workload.n <= self.MOST
+        return super().fits(workload) and workload.full and workload.frames == 1 and workload.n <= self.MOST
 
     def prepare(self, on_device):
         n = len(on_device.scores)
@@ -201,16 +202,17 @@ class TorchvisionCall:
 
 class Torchvision(Contender):
     expected = "greedy"
+    MOST = 131072  # candidates of a call: its mask takes memory by the square
 
     def __init__(self, stream, batched):
         self.stream, self.batched = stream, batched
         self.name = "torchvision batched_nms" if batched else "torchvision nms"
         self.exact = not batched  # it moves frames apart by adding to coordinates
-        self.groups = ("rows", "batch", "worst", "steps") if batched else (
-            "rows", "raster order", "worst", "doubling, same frame", "doubling, same density", "steps")
+        self.groups = ("rows", "batch", "worst", "flat", "steps") if batched else (
+            "rows", "raster order", "worst", "flat", "doubling, same frame", "doubling, same density", "steps")
 
     def fits(self, workload):
-        return super().fits(workload) and (self.batched or workload.frames == 1)
+        return super().fits(workload) and workload.n <= self.MOST and (self.batched or workload.frames == 1)
 
     def prepare(self, on_device):
         return TorchvisionCall(on_device, self.stream, self.batched)
@@ -220,5 +222,4 @@ def everybody(native, library, stream, opencv_path):
     everyone = [Empty(native), *(Ours(native, library, method) for method in reference.METHODS),
                 Torchvision(stream, batched=False), Torchvision(stream, batched=True), Bitmask(native),
                 PaperKernels(native), PaperKernels(native, over="used")]
-    opencv = OpenCv.load(opencv_path)
-    return everyone + ([opencv] if opencv else [])
+    return everyone + [it for it in (CvCuda.load(native), OpenCv.load(opencv_path)) if it]

@@ -25,7 +25,7 @@ class OpenCv(Contender):
     name = "OpenCV NMSBoxes"
     expected = "greedy"
     exact = False  # it computes in double
-    groups = ("rows", "worst", "steps")
+    groups = ("rows", "worst", "flat", "steps")
     MOST = 16384
 
     def __init__(self, make_call, how):
@@ -46,7 +46,7 @@ class OpenCv(Contender):
         return cls(lambda batch: Cv2Call(cv2, batch), f"cv2 {cv2.__version__}")
 
     def fits(self, workload):
-        return super().fits(workload) and workload.frames == 1 and workload.n <= self.MOST
+        return super().fits(workload) and workload.full and workload.frames == 1 and workload.n <= self.MOST
 
     def prepare(self, on_device):
         return self.make_call(on_device.batch)

@@ -149,12 +149,13 @@ def element_of(kernel):
 
 
 def device_times(trace, frames):
-    """Launches, and microseconds on the device, of each element's kernels for a frame."""
+    """Launches, and microseconds on the device, of each element's kernels for a frame. A kernel may begin early and wait
+    for the one before: such time counts for the other alone."""
     launches, nanoseconds = collections.Counter(), collections.defaultdict(collections.Counter)
     for kernel, times in trace["device_times"].items():
         name = kernel.removeprefix("void ").replace("(anonymous namespace)::", "").partition("(")[0]
         launches[element_of(kernel)] += times["launches"]
-        nanoseconds[element_of(kernel)][name] += times["total_ns"]
+        nanoseconds[element_of(kernel)][name] += times["alone_ns"]
     return [{"element": element, "launches": launches[element] / frames, "time": kernels.total() / 1e3 / frames,
              "kernels": {name: time / 1e3 / frames for name, time in kernels.items()}}
             for element, kernels in nanoseconds.items()]

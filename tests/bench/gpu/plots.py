@@ -11,7 +11,8 @@ import matplotlib.pyplot as plt  # noqa: E402
 LOOKS = {"greedy": ("#0b6e4f", "o"), "map-reduce": ("#5bba6f", "s"), "paper": ("#8a6d3b", "^"),
          "paper's kernels": ("#d98e04", "v"), "paper's kernels, used slots": ("#f2c14e", "v"),
          "torchvision nms": ("#b3261e", "D"), "torchvision batched_nms": ("#e57373", "D"),
-         "bitmask + host scan": ("#3f51b5", "P"), "OpenCV NMSBoxes": ("#7b1fa2", "X"), "empty kernel": ("#777777", "")}
+         "CV-CUDA nms": ("#00838f", "<"), "bitmask + host scan": ("#3f51b5", "P"), "OpenCV NMSBoxes": ("#7b1fa2", "X"),
+         "empty kernel": ("#777777", "")}
 
 
 def look(contender):

@@ -44,6 +44,7 @@ class Workload:
     make: Callable[[int], Batch]
     sets: int = 4
     frames: int = 1
+    full: bool = True  # frames have no room for more candidates; else their numbers are on the device alone
 
 
 def batch(boxes, scores):
@@ -215,7 +216,7 @@ def of_batches():
                 name = f"{frames}x1024 {kind}{' ragged' if ragged else ''}"
                 yield Workload("batch", name, 1024 * frames,
                                lambda i, make=make, f=frames, r=ragged: frames_of(make, f, OTHER_SEEDS * i, r),
-                               frames=frames)
+                               frames=frames, full=not ragged)
 
 
 def of_worst_cases():
@@ -253,7 +254,7 @@ def of_flat_rows():
             ("far_scores65536", 65536, 1, lambda i: far_scores(65536, 6 + far * i)),
             ("equal65536", 65536, 1, lambda i: equal_boxes(65536, 10 + i, 7 + i)),
             ("clustered1048575", 1048575, 1, lambda i: clustered(1048575, 20000, 16000, 9000, 11 + far * i))):
-        yield Workload("flat", name, n, make, frames=frames, sets=2 if n > 1 << 18 else 4)
+        yield Workload("flat", name, n, make, frames=frames, sets=2 if n > 1 << 18 else 4, full=" of " not in name)
 
 
 def of_doublings():
