@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace crowd::trace {
@@ -144,22 +145,41 @@ class Ledger::Writer {
   void times(const decltype(Ledger::times_)& times) {
     // Names in anonymous namespaces of different files become the same.
     std::map<std::string, std::vector<std::uint64_t>> kernels;
-    for (const auto& [kernel, found] : times) {
-      std::vector<std::uint64_t>& all = kernels[demangled(kernel)];
-      all.insert(all.end(), found.begin(), found.end());
-    }
+    for (const auto& [kernel, spans] : times)
+      for (const Span& span : spans)
+        kernels[demangled(kernel)].push_back(span.end - span.start);
+    std::map<std::string, std::uint64_t> alone = times_alone(times);
     begin("device_times");
     for (auto& [kernel, found] : kernels) {
       std::ranges::sort(found);
       begin(kernel);
       number("launches", found.size());
       number("total_ns", std::accumulate(found.begin(), found.end(), std::uint64_t{0}));
+      number("alone_ns", alone[kernel]);
       number("min_ns", found.front());
       number("median_ns", found[found.size() / 2]);
       number("max_ns", found.back());
       end();
     }
     end();
+  }
+
+  /// How long each kernel ran while none ran that began before it in its stream. A kernel may wait there for the one
+  /// before.
+  static std::map<std::string, std::uint64_t> times_alone(const decltype(Ledger::times_)& times) {
+    std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>> launches;
+    for (const auto& [kernel, spans] : times)
+      for (const Span& span : spans)
+        launches.emplace_back(span.stream, span.start, span.end, demangled(kernel));
+    std::ranges::sort(launches);
+    std::map<std::string, std::uint64_t> alone;
+    std::map<std::uint32_t, std::uint64_t> ends;
+    for (const auto& [stream, start, end, kernel] : launches) {
+      std::uint64_t& before = ends[stream];
+      alone[kernel] += end - std::clamp(before, start, end);
+      before = std::max(before, end);
+    }
+    return alone;
   }
 
   static void count(Sum& sum, const Key& key, const Entry& entry) {
@@ -209,8 +229,8 @@ void Ledger::add(const Event& event, const Place& place) {
   (start_.frames < start_frames_ ? start_ : steady_).take(since_frame_);
 }
 
-void Ledger::add_time(std::string_view kernel, std::uint64_t nanoseconds) {
-  times_[std::string(kernel)].push_back(nanoseconds);
+void Ledger::add_time(std::string_view kernel, const Span& span) {
+  times_[std::string(kernel)].push_back(span);
 }
 
 std::string Ledger::as_json() const {

@@ -23,6 +23,12 @@ struct Event {
   std::string_view kernel = {};
 };
 
+/// When a kernel ran on the device, in nanoseconds of a clock that all share.
+struct Span {
+  std::uint32_t stream;
+  std::uint64_t start, end;
+};
+
 /// Counts events by function and place, in three windows of time: the first frames, the frames after them, and what
 /// comes after the last frame. A frame ends with the launch of the kernel whose name has a given word in it.
 class Ledger {
@@ -31,8 +37,8 @@ class Ledger {
 
   /// Not safe to be called from two threads at a time. The place lives as long as the ledger.
   void add(const Event& event, const Place& place);
-  /// How long one launch of a kernel ran on the device. Beside the windows: it becomes known only later.
-  void add_time(std::string_view kernel, std::uint64_t nanoseconds);
+  /// When one launch of a kernel ran. Beside the windows: it becomes known only later.
+  void add_time(std::string_view kernel, const Span& span);
   std::string as_json() const;
 
  private:
@@ -60,7 +66,7 @@ class Ledger {
   std::string frame_kernel_;
   std::uint64_t start_frames_;
   Window start_, steady_, since_frame_;
-  std::map<std::string, std::vector<std::uint64_t>, std::less<>> times_;
+  std::map<std::string, std::vector<Span>, std::less<>> times_;
 };
 
 }  // namespace crowd::trace

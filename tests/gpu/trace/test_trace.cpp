@@ -215,9 +215,9 @@ TEST_F(ledger, sums_up_callers_and_tells_places) {
 
 TEST_F(ledger, tells_how_long_kernels_ran) {
   for (const std::uint64_t nanoseconds : {300, 100, 250})
-    ledger_.add_time("hog", nanoseconds);
+    ledger_.add_time("hog", {7, 1000 * nanoseconds, 1001 * nanoseconds});
   for (const char* kernel : {"_ZN5crowd13paint_outlineEPh", "_ZN12_GLOBAL__N_13mapEv", "_ZN13_GLOBAL__N__x3mapEv"})
-    ledger_.add_time(kernel, 5);
+    ledger_.add_time(kernel, {7, 5, 10});
 
   const std::string json = ledger_.as_json();
   const auto number = [&json](const std::string& what) { return number_at(json, "device_times" + what); };
@@ -226,9 +226,29 @@ TEST_F(ledger, tells_how_long_kernels_ran) {
   EXPECT_EQ(number(".hog.min_ns"), 100);
   EXPECT_EQ(number(".hog.median_ns"), 250);
   EXPECT_EQ(number(".hog.max_ns"), 300);
+  EXPECT_EQ(number(".hog.alone_ns"), 650);
   EXPECT_EQ(number("['crowd::paint_outline(unsigned char*)'].launches"), 1);
   EXPECT_EQ(number("['(anonymous namespace)::map()'].launches"), 2);
   EXPECT_EQ(number_in(json, "stop.frames"), 0);
+}
+
+TEST_F(ledger, counts_what_runs_beside_an_earlier_kernel_once) {
+  ledger_.add_time("reduce", {1, 40, 120});  // 20 of them after the map
+  ledger_.add_time("map", {1, 0, 100});
+  ledger_.add_time("late", {1, 200, 230});
+  ledger_.add_time("inside", {1, 210, 220});
+  ledger_.add_time("elsewhere", {2, 10, 60});
+
+  const std::string json = ledger_.as_json();
+  const auto alone = [&json](const std::string& kernel) {
+    return number_at(json, "device_times." + kernel + ".alone_ns");
+  };
+  EXPECT_EQ(alone("map"), 100);
+  EXPECT_EQ(alone("reduce"), 20);
+  EXPECT_EQ(alone("late"), 30);
+  EXPECT_EQ(alone("inside"), 0);
+  EXPECT_EQ(alone("elsewhere"), 50);
+  EXPECT_EQ(number_at(json, "device_times.reduce.total_ns"), 80);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
     if (kernel.end < kernel.start || !kernel.end)
       lost++;
     else
-      taker(kernel.name ? kernel.name : "?", kernel.end - kernel.start);
+      taker(kernel.name ? kernel.name : "?", {kernel.streamId, kernel.start, kernel.end});
   }
   std::size_t dropped = 0;
   if (cuptiActivityGetNumDroppedRecords(context, stream, &dropped) == CUPTI_SUCCESS)

@@ -5,14 +5,13 @@
 
 #include <cupti.h>
 
-#include <cstdint>
-#include <string_view>
+#include "ledger.hpp"
 
 namespace crowd::trace {
 
-using TakeTime = void(std::string_view kernel, std::uint64_t nanoseconds);
+using TakeTime = void(std::string_view kernel, const Span& span);
 
-/// From now on CUPTI tells how long each kernel ran on the device, each of a graph's, too. It does that later and in
+/// From now on CUPTI tells when each kernel ran on the device, each of a graph's, too. It does that later and in
 /// any thread. Once in a process.
 CUptiResult record_times(TakeTime* take);
 

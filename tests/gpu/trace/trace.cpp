@@ -69,7 +69,7 @@ class Tracer {
   Tracer();
 
   bool subscribe();
-  void add_time(std::string_view kernel, std::uint64_t nanoseconds);
+  void add_time(std::string_view kernel, const Span& span);
   void finish();
 
  private:
@@ -123,10 +123,10 @@ bool Tracer::subscribe() {
   return works(result);
 }
 
-void Tracer::add_time(std::string_view kernel, std::uint64_t nanoseconds) {
+void Tracer::add_time(std::string_view kernel, const Span& span) {
   const std::lock_guard lock(mutex_);
   if (!finished_)
-    ledger_.add_time(kernel, nanoseconds);
+    ledger_.add_time(kernel, span);
 }
 
 void Tracer::on_call(void* tracer, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
@@ -239,8 +239,8 @@ void Tracer::finish() {
 /// Never destroyed: threads call the driver until the very end.
 Tracer* tracer = nullptr;
 
-void take_time(std::string_view kernel, std::uint64_t nanoseconds) {
-  tracer->add_time(kernel, nanoseconds);
+void take_time(std::string_view kernel, const Span& span) {
+  tracer->add_time(kernel, span);
 }
 
 bool record_times_if_wanted() {
