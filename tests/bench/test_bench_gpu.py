@@ -57,6 +57,7 @@ class Workloads(unittest.TestCase):
             with self.subTest(f"{workload.group}/{workload.name}"):
                 batch, again, other = workload.make(0), workload.make(0), workload.make(1)
                 self.assertEqual(batch.frames, workload.frames)
+                self.assertEqual(workload.full, batch.counts is None)
                 self.assertTrue((batch.boxes == again.boxes).all() and (batch.scores == again.scores).all())
                 self.assertFalse(np.array_equal(batch.boxes, other.boxes))
                 self.assertTrue((batch.boxes[:, 2:] > batch.boxes[:, :2]).all())
