@@ -32,7 +32,10 @@ def throughput(records):
         streams = sorted({r["streams"] for r in records})
         panel.set(xscale="log", yscale="log", title=film, xlabel="streams at once")
         panel.set_xticks(streams, labels=map(str, streams), minor=False)
-        panel.minorticks_off()
+        panel.set_xticks([], minor=True)
+        low, high = panel.get_ylim()
+        if high < 10 * low:  # nearly the same rates should look so
+            panel.set_ylim(low / 3, high * 3)
     panels[0].set_ylabel("frames a second, all streams")
     plots.legend(panels[-1])
     return figure
