@@ -48,8 +48,8 @@ def device_times(written):
         return []
     table = [[r["film"], r["element"], f"{r['launches']:.1f}", report.figure(r["time"]),
               ", ".join(f"{kernel} {report.figure(time)}" for kernel, time in r["kernels"].items())] for r in rows]
-    return ["Kernels for a frame of one stream: launches, and microseconds on the device; of kernels of a stream that run "
-            "at the same time, for the first.", "",
+    once = "; of kernels of a stream that run at the same time, for the first" if "overlaps" in rows[0] else ""
+    return [f"Kernels for a frame of one stream: launches, and microseconds on the device{once}.", "",
             report.table(["film", "kernels of", "launches", "all of them", "each"], table), ""]
 
 

@@ -79,6 +79,7 @@ class Bench(unittest.TestCase):
     def test_gives_kernels_to_elements(self):
         trace = {"device_times": {name: {"launches": n, "alone_ns": t} for name, (n, t) in TIMES.items()}}
         found = {record.pop("element"): record for record in pipeline.device_times(trace, 10)}
+        self.assertEqual({record.pop("overlaps") for record in found.values()}, {"once"})
         self.assertEqual(found, {
             "crowddetect": {"launches": 3, "time": 2.5,
                             "kernels": {"crowd::hog::zoom_kernel": .5, "crowd::hog::blocks_kernel": 2}},

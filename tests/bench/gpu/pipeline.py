@@ -157,7 +157,7 @@ def device_times(trace, frames):
         launches[element_of(kernel)] += times["launches"]
         nanoseconds[element_of(kernel)][name] += times["alone_ns"]
     return [{"element": element, "launches": launches[element] / frames, "time": kernels.total() / 1e3 / frames,
-             "kernels": {name: time / 1e3 / frames for name, time in kernels.items()}}
+             "kernels": {name: time / 1e3 / frames for name, time in kernels.items()}, "overlaps": "once"}
             for element, kernels in nanoseconds.items()]
 
 
