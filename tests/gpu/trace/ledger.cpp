@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <memory>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace crowd::trace {
@@ -145,10 +144,16 @@ class Ledger::Writer {
   void times(const decltype(Ledger::times_)& times) {
     // Names in anonymous namespaces of different files become the same.
     std::map<std::string, std::vector<std::uint64_t>> kernels;
-    for (const auto& [kernel, spans] : times)
-      for (const Span& span : spans)
-        kernels[demangled(kernel)].push_back(span.end - span.start);
-    std::map<std::string, std::uint64_t> alone = times_alone(times);
+    std::map<std::string, std::uint64_t> alone;
+    std::vector<Launch> launches;
+    for (const auto& [kernel, spans] : times) {
+      const std::string name = demangled(kernel);
+      for (const Span& span : spans) {
+        kernels[name].push_back(span.end - span.start);
+        launches.push_back({span, &alone[name]});
+      }
+    }
+    add_times_alone(launches);
     begin("device_times");
     for (auto& [kernel, found] : kernels) {
       std::ranges::sort(found);
@@ -164,22 +169,21 @@ class Ledger::Writer {
     end();
   }
 
-  /// How long each kernel ran while none ran that began before it in its stream. A kernel may wait there for the one
-  /// before.
-  static std::map<std::string, std::uint64_t> times_alone(const decltype(Ledger::times_)& times) {
-    std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint64_t, std::string>> launches;
-    for (const auto& [kernel, spans] : times)
-      for (const Span& span : spans)
-        launches.emplace_back(span.stream, span.start, span.end, demangled(kernel));
-    std::ranges::sort(launches);
-    std::map<std::string, std::uint64_t> alone;
+  struct Launch {
+    Span span;
+    std::uint64_t* alone;  ///< of its kernel
+  };
+
+  /// Adds up how long each kernel ran while none ran that began before it in its stream. A kernel may wait there for
+  /// the one before.
+  static void add_times_alone(std::vector<Launch>& launches) {
+    std::ranges::stable_sort(launches, {}, [](const Launch& launch) { return launch.span.start; });
     std::map<std::uint32_t, std::uint64_t> ends;
-    for (const auto& [stream, start, end, kernel] : launches) {
-      std::uint64_t& before = ends[stream];
-      alone[kernel] += end - std::clamp(before, start, end);
-      before = std::max(before, end);
+    for (const auto& [span, alone] : launches) {
+      std::uint64_t& before = ends[span.stream];
+      *alone += span.end - std::clamp(before, span.start, span.end);
+      before = std::max(before, span.end);
     }
-    return alone;
   }
 
   static void count(Sum& sum, const Key& key, const Entry& entry) {

@@ -213,6 +213,11 @@ TEST_F(ledger, sums_up_callers_and_tells_places) {
   EXPECT_EQ(number("stop.callers.other.synchronising"), 1);
 }
 
+/// Of a kernel, say ".map.launches".
+auto device_time(const std::string& json, const std::string& what) {
+  return number_at(json, "device_times" + what);
+}
+
 TEST_F(ledger, tells_how_long_kernels_ran) {
   for (const std::uint64_t nanoseconds : {300, 100, 250})
     ledger_.add_time("hog", {7, 1000 * nanoseconds, 1001 * nanoseconds});
@@ -220,7 +225,7 @@ TEST_F(ledger, tells_how_long_kernels_ran) {
     ledger_.add_time(kernel, {7, 5, 10});
 
   const std::string json = ledger_.as_json();
-  const auto number = [&json](const std::string& what) { return number_at(json, "device_times" + what); };
+  const auto number = [&json](const std::string& what) { return device_time(json, what); };
   EXPECT_EQ(number(".hog.launches"), 3);
   EXPECT_EQ(number(".hog.total_ns"), 650);
   EXPECT_EQ(number(".hog.min_ns"), 100);
@@ -240,15 +245,13 @@ TEST_F(ledger, counts_what_runs_beside_an_earlier_kernel_once) {
   ledger_.add_time("elsewhere", {2, 10, 60});
 
   const std::string json = ledger_.as_json();
-  const auto alone = [&json](const std::string& kernel) {
-    return number_at(json, "device_times." + kernel + ".alone_ns");
-  };
+  const auto alone = [&json](const std::string& kernel) { return device_time(json, "." + kernel + ".alone_ns"); };
   EXPECT_EQ(alone("map"), 100);
   EXPECT_EQ(alone("reduce"), 20);
   EXPECT_EQ(alone("late"), 30);
   EXPECT_EQ(alone("inside"), 0);
   EXPECT_EQ(alone("elsewhere"), 50);
-  EXPECT_EQ(number_at(json, "device_times.reduce.total_ns"), 80);
+  EXPECT_EQ(device_time(json, ".reduce.total_ns"), 80);
 }
 
 }  // namespace
