@@ -45,7 +45,7 @@ def arguments():
 
 def environment(torch, torchvision, options, versions):
     return {"gpu": torch.cuda.get_device_name(), "date": datetime.date.today().isoformat(),
-            "command": shlex.join([os.path.basename(x) if os.path.exists(x) else x for x in sys.argv]),
+            "command": shlex.join([x if x == options.only else os.path.basename(x) for x in sys.argv]),
             "library": os.path.basename(os.path.realpath(options.library)), "commit": options.commit or "not given",
             "cuda": torch.version.cuda, "torch": torch.__version__, "torchvision": torchvision.__version__,
             **versions, "clocks before": clocks()}
@@ -74,8 +74,9 @@ def main():
     everybody = contenders.everybody(native, library, stream, opencv_path)
     chosen = [x for x in everybody if not options.names or x.name in options.names.split(",")]
     versions = {name: next((x.how for x in everybody if x.name.startswith(name)), None) for name in LOADED}
-    for name in (name for name, how in versions.items() if how is None):
-        print(f"{name} is left out: {LOADED[name]} can be loaded")
+    for name, how in versions.items():
+        if how is None:
+            print(f"{name} is left out: {LOADED[name]} can be loaded")
 
     written = {"environment": environment(torch, torchvision, options, versions), "records": [], "sweeps": {},
                "films": {}}

@@ -99,6 +99,10 @@ class Checks(unittest.TestCase):
         alone = [survivors("greedy", workloads.batch(*batch.frame(f)))[0] for f in range(batch.frames)]
         self.assertEqual(reference.differences(alone, survivors("greedy", batch)), 0)
 
+    def test_survivors_are_ranked_by_score_then_index(self):
+        scores = np.array([.2, .9, .5, .9, .1])
+        self.assertEqual(reference.in_rank_order(np.array([0, 1, 2, 3]), scores).tolist(), [1, 3, 2, 0])
+
     def test_differences_are_counted(self):
         right = [np.array([4, 1, 7]), np.array([2])]
         for wrong, count in [([[4, 1, 7], [2]], 0), ([[4, 7, 1], [2]], 1), ([[4, 1], []], 2), ([[4, 1, 8], [2]], 2)]:

@@ -121,7 +121,7 @@ class PaperKernels(Contender):
             kept = np.flatnonzero(v[:n].cpu().numpy() == 1)
             v.fill_(-1)
             torch.cuda.synchronize()
-            return [kept[np.lexsort((kept, -on_device.batch.scores[kept]))]]
+            return [reference.in_rank_order(kept, on_device.batch.scores)]
 
         return NativeCall(self.native.bench_paper, fields, survivors, (d, s, v), captures=True)
 

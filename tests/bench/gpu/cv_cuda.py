@@ -112,4 +112,4 @@ class CvCudaCall:
         kept = [np.flatnonzero(row) for row in self.mask.cpu().numpy()]
         self.mask.zero_()
         torch.cuda.synchronize()
-        return [k[np.lexsort((k, -self.batch.frame(f)[1][k]))] for f, k in enumerate(kept)]
+        return [reference.in_rank_order(its, self.batch.frame(f)[1]) for f, its in enumerate(kept)]

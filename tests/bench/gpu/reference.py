@@ -48,6 +48,11 @@ def on_cpu(library, method, batch):
     return call.found()
 
 
+def in_rank_order(kept, scores):
+    """Indices of survivors, the best first."""
+    return kept[np.lexsort((kept, -scores[kept]))]
+
+
 def differences(expected, got):
     """How many candidates two answers disagree on, over all frames; a different order of the same ones counts as 1."""
     if len(expected) != len(got):
