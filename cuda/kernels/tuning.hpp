@@ -54,6 +54,18 @@ constexpr unsigned staged_block = 256;
 constexpr unsigned staged_narrow = 2;
 /// Places of a window that a lane loads before it tests the first: at 65536 uniform 62 us with 2, 66 with 4.
 constexpr unsigned staged_step = 2;
+/// A frame of a greedy call is searched for peaks (staged/peaks.cuh) where a candidate overlaps about so many others:
+/// 65536 uniform ones on 3840 x 2160 overlap two or three, 16384 in 147 clusters 44.
+constexpr unsigned staged_crowd = 16;
+constexpr unsigned staged_min_crowd = 512;  ///< capacity of a frame, at least
+/// Candidates of the best scores that peaks are looked for among, at most; and peaks that are used.
+constexpr unsigned staged_best = 2048;
+constexpr unsigned staged_peaks = 1024;
+constexpr unsigned staged_peak_bins = 64;  ///< of an axis, a power of two
+/// Blocks that look for peaks: of a frame at least and at most, and of all frames about.
+constexpr unsigned staged_min_peak_blocks = 16;
+constexpr unsigned staged_max_peak_blocks = 256;
+constexpr unsigned staged_peak_blocks = 1024;
 /// So many lanes look through a candidate's window, in place of four, if a warp for each took no more than
 /// staged_resident_threads a multiprocessor: a lane's loads follow one another. How many run at once depends on
 /// registers and on the GPU. With 32 lanes 6000 uniform candidates take 19.7 us, not 17.5, and a head of 8400 68.6,

@@ -273,6 +273,14 @@ TEST_P(Emulated, agrees_on_giants_among_small_boxes) {
   for_each_case_of_giants(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
+// Candidates that the staged path drops before it looks for suppressors (staged/peaks.cuh).
+TEST_P(Emulated, agrees_on_crowds) {
+  if (!takes_both_paths(method()))
+    GTEST_SKIP() << "the method looks for no peaks";
+  use(132);
+  for_each_case_of_crowds(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
+}
+
 TEST_P(Emulated, agrees_on_few_candidates_with_much_room) {
   if (!takes_both_paths(method()))
     GTEST_SKIP() << "the method takes one path, by the capacity";

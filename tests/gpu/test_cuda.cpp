@@ -112,6 +112,10 @@ TEST_P(CudaAgainstOracle, agrees_on_giants_among_small_boxes) {
   for_each_case_of_giants(method(), agrees());
 }
 
+TEST_P(CudaAgainstOracle, agrees_on_crowds) {
+  for_each_case_of_crowds(method(), agrees());
+}
+
 TEST_P(CudaAgainstOracle, agrees_with_rules) {
   if (!reads(method(), CROWD_NMS_READS_RULE))
     GTEST_SKIP() << "the method reads no rules";

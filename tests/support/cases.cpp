@@ -4,6 +4,7 @@
 #include "cases.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <sstream>
@@ -303,6 +304,61 @@ void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(con
   it.params.method = method;
   it.params.overlap_threshold = 0.3;
   body(it);
+}
+
+void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  constexpr std::uint32_t n = 1500;
+  const auto check = [&](const std::string& name, Batch batch, double threshold, auto change) {
+    Case it{"crowd, " + name, default_params(), std::move(batch), {}};
+    it.wanted = {it.batch.capacity, true, true};
+    it.params.method = method;
+    it.params.overlap_threshold = threshold;
+    change(it.params);
+    body(it);
+  };
+  const auto as_it_is = [](const CrowdNmsParams&) {};
+  const Boxes usual = crowd(n, 20, 1920, 1080, 1);
+  check("of classes", Batch::of(usual), 0.5, as_it_is);
+  for (const double threshold : {0.05, 0.3, 0.8})
+    check("above " + std::to_string(threshold), Batch::of(usual), threshold,
+          [](CrowdNmsParams& params) { params.class_agnostic = 1; });
+  Boxes changed = usual;
+  for (float& score : changed.scores)
+    score = std::round(score * 16) / 16;
+  check("scores in steps", Batch::of(changed), 0.5, as_it_is);
+  changed = usual;
+  for (float& score : changed.scores)
+    score = std::log(score);
+  check("scores below zero", Batch::of(changed), 0.5,
+        [](CrowdNmsParams& params) { params.score_threshold = -std::numeric_limits<float>::infinity(); });
+  check("all overlap", Batch::of(usual), 0,
+        [](CrowdNmsParams& params) { params.comparator = CROWD_NMS_GREATER_EQUAL; });
+  Dice dice(n);
+  Boxes spots;
+  for (const std::uint32_t clusters : {1u, 80u}) {
+    spots = {};
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const float x = 100 * static_cast<float>(i % clusters);
+      spots.add({x, 0, x + 50, 50}, dice.unit());
+    }
+    check(std::to_string(clusters) + " spots of equal boxes", Batch::of(spots), 0.5, as_it_is);
+  }
+  // More clusters than a frame of this capacity may have peaks.
+  constexpr std::uint32_t pairs = 150, each = 22;
+  spots = {};
+  for (std::uint32_t i = 0; i < pairs * each; ++i) {
+    const float x = 100 * static_cast<float>(i % pairs);
+    spots.add({x, 0, x + 50, 50}, i < pairs ? 1 + dice.unit() : dice.unit());
+  }
+  check("more spots than peaks", Batch::of(spots), 0.5, as_it_is);
+  Batch batch;
+  batch.frames = 3;
+  batch.capacity = n;
+  batch.counts = {n, n, 700};
+  for (const Boxes& frame : {usual, distribution("uniform").make(n, 2), crowd(n, 10, 900, 900, 3)})
+    for (std::uint32_t i = 0; i < n; ++i)
+      batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
+  check("one of three frames", std::move(batch), 0.5, as_it_is);
 }
 
 RandomFrame random_frame(std::uint64_t seed) {

@@ -48,6 +48,11 @@ void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const
 /// sizes and of larger ones. And two so wide that an extent in cells is no finite number.
 void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
+/// Frames in which most candidates fall to the best of their cluster: few and many clusters, scores in steps, equal
+/// boxes, thresholds at which boxes far apart overlap, classes, low scores; and one beside a sparse frame and a small
+/// one.
+void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
+
 /// Every metric, with several thresholds, on the distributions of hard_boxes.hpp, of a size with a tree.
 void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 

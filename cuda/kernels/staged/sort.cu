@@ -8,6 +8,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/staged/large.cuh"
+#include "kernels/staged/peaks.cuh"
 
 namespace crowd::CROWD_STAGED {
 
@@ -47,9 +48,10 @@ __device__ float ranked_score(const Stage& stage, std::uint32_t i) {
   return stage.a.rules.ranked_score(at, stage.a.frames.scores[at]);
 }
 
-__device__ Loaded load(const Stage& stage) {
+/// A candidate of the block with that number among those of candidates.
+__device__ Loaded load(const Stage& stage, std::uint32_t block) {
   const Frames& frames = stage.a.frames;
-  const std::uint32_t i = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t i = block * threads + threadIdx.x;
   if (i >= frames.size(stage.frame))
     return {i, false, {}, 0.0f, 0.0f};
   const std::size_t at = frames.input(stage.frame) + i;
@@ -57,8 +59,15 @@ __device__ Loaded load(const Stage& stage) {
   return {i, true, frames.boxes[at], given, stage.a.rules.ranked_score(at, given)};
 }
 
-/// Measures the grid by one warp, and the bins of scores by another. Between barriers.
-__device__ void measure(const Stage& stage, Scale& scale) {
+__device__ void sample_scores(const Stage& stage, std::uint32_t n, float (&scores)[lane_scores]) {
+#pragma unroll
+  for (unsigned s = 0; s < lane_scores; ++s)
+    scores[s] = n ? ranked_score(stage, sample(n, s)) : NAN;
+}
+
+/// Measures the grid by one warp, the bins of scores by another, and what the best scores are by a third. Between
+/// barriers.
+__device__ void measure(const Stage& stage, Scale& scale, std::uint32_t& min_best) {
   const StagedArguments& a = stage.a;
   const std::uint32_t n = a.frames.size(stage.frame);
   if (threadIdx.x / warp_size == 0) {
@@ -68,12 +77,16 @@ __device__ void measure(const Stage& stage, Scale& scale) {
       scale.grid = grid;
   } else if (threadIdx.x / warp_size == 1) {
     float scores[lane_scores];
-#pragma unroll
-    for (unsigned s = 0; s < lane_scores; ++s)
-      scores[s] = n ? ranked_score(stage, sample(n, s)) : NAN;
+    sample_scores(stage, n, scores);
     const ScoreBins bins = measure_scores(scores, n, a.shape.bins);
     if (threadIdx.x == warp_size)
       scale.scores = bins;
+  } else if (threadIdx.x / warp_size == 2) {
+    float scores[lane_scores];
+    sample_scores(stage, n, scores);
+    const std::uint32_t key = a.shape.peak_blocks ? min_best_key(scores, n, sought_best(a.shape.capacity)) : ~0u;
+    if (threadIdx.x == 2 * warp_size)
+      min_best = key;
   }
 }
 
@@ -89,6 +102,7 @@ __global__ void __launch_bounds__(threads) clear(StagedArguments a) {
   words.clear(blockIdx.y, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
 }
 
+// Where peaks are looked for, the first block samples whether the frame is a crowd.
 __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
     return pdl_wait();
@@ -96,16 +110,21 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   __shared__ BlockCounters total;
   // Counted in shared memory first: chunks are few, and atomics on them would serialise.
   extern __shared__ std::uint32_t in_chunk[];
+  __shared__ std::uint32_t min_best;
+  __shared__ CrowdShared crowd;
   const Stage stage(a, blockIdx.y);
-  const auto [i, here, b, given, score] = load(stage);
-  measure(stage, scale);
+  const std::uint32_t first = a.shape.peak_blocks != 0;
+  if (blockIdx.x < first)
+    return note_crowd(stage, crowd);
+  const auto [i, here, b, given, score] = load(stage, blockIdx.x - first);
+  measure(stage, scale, min_best);
   if (threadIdx.x == 0)
     total = {0, 0, 0, 0};
   for (std::uint32_t c = threadIdx.x; c < a.shape.chunks; c += threads)
     in_chunk[c] = 0;
   pdl_wait();
   __syncthreads();
-  if (blockIdx.x == 0 && threadIdx.x == 0)
+  if (blockIdx.x == first && threadIdx.x == 0)
     a.arrays.scale[stage.frame] = scale;
   const Validity state =
       here ? a.rules.admit(a.frames.input(stage.frame) + i, b, given, score, a.rule, a.score_threshold)
@@ -122,6 +141,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
     atomicAdd(&in_chunk[cell / chunk], 1u);
     atomicAdd(&in_chunk[bin / chunk], 1u);
   }
+  list_best(stage, valid && score_key(score) >= min_best, b, rank_key(score, i));
   if (here)
     slots_of(stage)[i] = valid ? slots : SortSlots{no_slot, no_slot};
   if (here && !valid && a.out.representatives)
@@ -141,7 +161,8 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
     atomicAdd(&counters.below_threshold, total.below_threshold);
 }
 
-// A block per chunk of counters. Each sums up the counts of all chunks before its own.
+// The first blocks find peaks. Then a block per chunk of counters: each sums up the counts of all chunks before its
+// own.
 __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
     return pdl_wait();
@@ -151,14 +172,21 @@ __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
   __shared__ typename Reduce::TempStorage reduction;
   __shared__ typename Scan::TempStorage temporary;
   __shared__ std::uint32_t before;
+  __shared__ PeakShared peaks;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
-  std::uint32_t* counters = stage.starts() + blockIdx.x * chunk;
+  if (blockIdx.x < a.shape.peak_blocks) {
+    if (unlikely(stage.counters().crowd != 0))
+      find_peaks(stage, peaks, blockIdx.x, a.shape.peak_blocks);
+    return;
+  }
+  const std::uint32_t number = blockIdx.x - a.shape.peak_blocks;
+  std::uint32_t* counters = stage.starts() + number * chunk;
   std::uint32_t start[items];
   for (unsigned k = 0; k < items; ++k)
     start[k] = counters[threadIdx.x * items + k];
   std::uint32_t sum = 0;
-  for (std::uint32_t c = threadIdx.x; c < blockIdx.x; c += threads)
+  for (std::uint32_t c = threadIdx.x; c < number; c += threads)
     sum += stage.chunk_counts()[c];
   sum = Reduce(reduction).Sum(sum);
   if (threadIdx.x == 0)
@@ -168,7 +196,7 @@ __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
   Scan(temporary).ExclusiveSum(start, start, total);
   for (unsigned k = 0; k < items; ++k)
     counters[threadIdx.x * items + k] = before + start[k];
-  if (blockIdx.x == a.shape.chunks - 1 && threadIdx.x == 0)
+  if (number == a.shape.chunks - 1 && threadIdx.x == 0)
     counters[chunk] = before + total;
 }
 
@@ -176,17 +204,24 @@ __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
     return pdl_wait();
   const Stage stage(a, blockIdx.y);
-  const auto [i, here, b, given, score] = load(stage);
+  const auto [i, here, b, given, score] = load(stage, blockIdx.x);
   const SortSlots slots = here ? slots_of(stage)[i] : SortSlots{no_slot, no_slot};
   const std::uint32_t cell = stage.scale().grid.cell(b);
   const std::uint32_t bin = a.shape.cells() + stage.scale().scores.bin(score, i);
   pdl_wait();
-  if (slots.place == no_slot)
+  const bool valid = slots.place != no_slot;
+  // Loaded before it is known whether there are peaks.
+  const std::uint32_t cell_begins = stage.starts()[cell];
+  const std::uint32_t bin_begins = stage.starts()[bin] - stage.size();
+  const std::uint64_t key = rank_key(score, i);
+  const bool any_peaks = stage.counters().peaks != 0;
+  if (!valid)
     return;
-  const std::size_t place = stage.slot + stage.starts()[cell] + slots.place;
+  const std::size_t place = stage.slot + cell_begins + slots.place;
   a.arrays.box[place] = b;
-  a.arrays.key[place] = rank_key(score, i);
-  a.arrays.score[stage.slot + stage.starts()[bin] - stage.size() + slots.score] = rank_key(score, i);
+  a.arrays.score[stage.slot + bin_begins + slots.score] = key;
+  const bool is_suppressed = unlikely(any_peaks) && has_peak(stage, stage.subject_of(key, b));
+  a.arrays.key[place] = is_suppressed ? stripped(key) : key;
 }
 
 }  // namespace crowd::CROWD_STAGED

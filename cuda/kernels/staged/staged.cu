@@ -29,6 +29,14 @@ std::uint32_t min_per_warp(const Call& call) {
   return per_warp;
 }
 
+/// 0 if no peaks are looked for.
+std::uint32_t peak_blocks(const Call& call) {
+  if (call.all_suppress || call.frames.capacity < tuning::staged_min_crowd)
+    return 0;
+  return std::clamp(tuning::staged_peak_blocks / call.frame_count, tuning::staged_min_peak_blocks,
+                    tuning::staged_max_peak_blocks);
+}
+
 }  // namespace
 
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment) {
@@ -67,8 +75,8 @@ void launch_sort(const Call& call, const StagedArguments& arguments) {
   };
   if (!call.cleared.first)
     run(clear, ceil_div(shape.words / 4, threads));
-  run(count, shape.blocks, shape.chunks * sizeof(std::uint32_t));
-  run(scan, shape.chunks);
+  run(count, shape.blocks + (shape.peak_blocks != 0), shape.chunks * sizeof(std::uint32_t));
+  run(scan, shape.chunks + shape.peak_blocks);
   run(scatter, shape.blocks);
 }
 
@@ -76,6 +84,7 @@ void launch(const Call& call, Carver carver) {
   StagedArguments arguments = staged_arguments(call, carver);
   Shape& shape = arguments.shape;
   shape.min_per_warp = min_per_warp(call);
+  shape.peak_blocks = peak_blocks(call);
   const auto run = [&](void (*kernel)(StagedArguments), std::uint32_t blocks) {
     launch_pdl(kernel, call, {call.grid(blocks), threads}, arguments);
   };

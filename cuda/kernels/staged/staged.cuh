@@ -57,6 +57,8 @@ struct Shape {
   std::uint32_t scan_begins;    ///< offset in the cleared words: counts of chunks
   std::uint32_t start_begins;   ///< offset in the cleared words: counters of cells and bins
   std::uint32_t words;          ///< cleared words of a frame
+  std::uint32_t capacity;
+  std::uint32_t peak_blocks;  ///< of scan(), for peaks; 0: none are looked for
 
   CROWD_HD constexpr std::uint32_t cells() const {
     return columns * rows;
@@ -72,6 +74,8 @@ struct FrameCounters {
   std::uint32_t list_entries;  ///< soft methods: reserved of the frame's
   std::uint32_t in_turn;       ///< soft methods: 1 if survivors have to be found one after another
   std::uint32_t incomplete;    ///< candidates that may have suppressors which are not on their lists
+  std::uint32_t crowd;         ///< 1 if peaks are looked for
+  std::uint32_t best, peaks;   ///< candidates listed as such (peaks.cuh)
 };
 
 /// Blocks of resolve() for a frame of that many candidates, if a warp has so many.
@@ -81,6 +85,26 @@ CROWD_HD constexpr std::uint32_t resolve_blocks(std::uint32_t candidates, std::u
 
 constexpr std::uint32_t padded_words(std::uint32_t words) {
   return (words + 3) / 4 * 4;
+}
+
+/// About so many candidates of the best scores peaks are looked for among; twice as many have room, in half of
+/// StagedArrays::suppressors.
+CROWD_HD constexpr std::uint32_t sought_best(std::uint32_t capacity) {
+  const std::uint32_t most = capacity / 16;
+  return most < tuning::staged_best ? most : tuning::staged_best;
+}
+
+/// Peaks that a frame has bits for: a multiple of 128.
+CROWD_HD constexpr std::uint32_t max_peaks(std::uint32_t capacity) {
+  if (capacity < tuning::staged_min_crowd)
+    return 0;
+  const std::uint32_t most = capacity / 2048 * 128;
+  return most < 128 ? 128 : most < tuning::staged_peaks ? most : tuning::staged_peaks;
+}
+
+/// Words of PeakBins: a bit for each bin of both axes and each peak.
+CROWD_HD constexpr std::uint32_t peak_words(std::uint32_t capacity) {
+  return 2 * tuning::staged_peak_bins * (max_peaks(capacity) / 32);
 }
 
 constexpr Shape make_shape(std::uint32_t capacity) {
@@ -96,6 +120,8 @@ constexpr Shape make_shape(std::uint32_t capacity) {
   shape.chunks = ceil_div(cells + shape.bins, chunk);
   shape.blocks = capacity ? ceil_div(capacity, threads) : 1;
   shape.min_per_warp = warp_size;
+  shape.capacity = capacity;
+  shape.peak_blocks = 0;
   shape.window_blocks = ceil_div(capacity, candidates_per_block);
   shape.scan_begins =
       padded_words(sizeof(FrameCounters) / sizeof(std::uint32_t) + resolve_blocks(capacity, tuning::staged_per_warp));
@@ -146,14 +172,15 @@ struct SortSlots {
 
 /// Arrays of frames * capacity entries. Valid candidates in the order of their cells are numbered by place.
 struct StagedArrays {
-  std::uint32_t* cleared;   ///< [frames * shape.words]
-  Scale* scale;             ///< [frames]
-  float4* box;              ///< by place
-  std::uint64_t* key;       ///< by place: rank_key()
-  std::uint32_t* decision;  ///< by place
-  uint4* suppressors;       ///< by place: SuppressorList; before that, by index: SortSlots
-  std::uint64_t* score;     ///< by bin: rank_key(); after that, by place: members
-  std::uint32_t* ranked;    ///< places in rank order; resolve() overwrites it from the front with the survivors' places
+  std::uint32_t* cleared;    ///< [frames * shape.words]
+  Scale* scale;              ///< [frames]
+  std::uint32_t* peak_bins;  ///< [frames * peak_words()]: PeakBins, set only for crowds
+  float4* box;               ///< by place
+  std::uint64_t* key;        ///< by place: rank_key(), or stripped()
+  std::uint32_t* decision;   ///< by place
+  uint4* suppressors;        ///< by place: SuppressorList; before that, by index: SortSlots
+  std::uint64_t* score;      ///< by bin: rank_key(); after that, by place: members
+  std::uint32_t* ranked;  ///< places in rank order; resolve() overwrites it from the front with the survivors' places
 };
 
 inline StagedArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
@@ -161,6 +188,7 @@ inline StagedArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint3
   StagedArrays arrays;
   arrays.cleared = carver.take<std::uint32_t>(static_cast<std::size_t>(frames) * make_shape(capacity).words);
   arrays.scale = carver.take<Scale>(frames);
+  arrays.peak_bins = carver.take<std::uint32_t>(static_cast<std::size_t>(frames) * peak_words(capacity));
   arrays.box = carver.take<float4>(total);
   arrays.key = carver.take<std::uint64_t>(total);
   arrays.decision = carver.take<std::uint32_t>(total);
@@ -190,6 +218,14 @@ struct Subject {
   std::int32_t label;
   std::uint64_t key;
 };
+
+/// The rank key of a candidate that a peak suppresses, without its score: below the keys of all others.
+__device__ inline std::uint64_t stripped(std::uint64_t key) {
+  return key & 0xffffffff;
+}
+__device__ inline bool is_stripped(std::uint64_t key) {
+  return key >> 32 == 0;
+}
 
 /// The place in the lower half, the score in the upper: larger is better-ranked but for equal scores.
 __device__ inline std::uint64_t by_score(std::uint64_t key, std::uint32_t place) {
@@ -262,10 +298,11 @@ struct Stage {
   __device__ std::int32_t label(std::uint64_t key) const {
     return a.rule.by_class ? a.frames.classes[a.frames.input(frame) + rank_index(key)] : 0;
   }
-  __device__ Subject subject(std::uint32_t place) const {
-    const std::uint64_t key = a.arrays.key[slot + place];
-    const float4 box = a.arrays.box[slot + place];
+  __device__ Subject subject_of(std::uint64_t key, const float4& box) const {
     return {box, area(as_box(box), a.rule.overlap.offset), label(key), key};
+  }
+  __device__ Subject subject(std::uint32_t place) const {
+    return subject_of(a.arrays.key[slot + place], a.arrays.box[slot + place]);
   }
   /// Conservative test without branches: true if the candidate with this key and box suppresses `mine`, whatever the
   /// class, and for few others.

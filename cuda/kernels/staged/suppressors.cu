@@ -58,12 +58,21 @@ __device__ Bin bin_of(const Stage& stage, std::uint64_t key) {
   return {bins[bin] - stage.size(), bins[bin + 1] - stage.size()};
 }
 
+/// The rank key of the candidate at a place, with its score.
+__device__ std::uint64_t rank_key_at(const Stage& stage, std::uint32_t place) {
+  const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
+  if (!unlikely(is_stripped(key)))
+    return key;
+  const std::size_t at = stage.a.frames.input(stage.frame) + rank_index(key);
+  return rank_key(stage.a.rules.ranked_score(at, stage.a.frames.scores[at]), rank_index(key));
+}
+
 /// A candidate's rank: all of better bins, and the better keys of its own bin.
 __device__ void list_by_rank(const Stage& stage, std::uint32_t block) {
   const std::uint32_t place = block * threads + threadIdx.x;
   if (place >= stage.size())
     return;
-  const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
+  const std::uint64_t key = rank_key_at(stage, place);
   const Bin bin = bin_of(stage, key);
   std::uint32_t rank = bin.first;
   const std::uint64_t* const keys = stage.a.arrays.score + stage.slot;
@@ -96,7 +105,7 @@ struct Assignment {
 };
 
 /// Assigns a block's candidates to its lanes in order of the size of their windows, so that those of a warp take about
-/// as long.
+/// as long. Those that a peak suppresses come first.
 template <unsigned shared_by>
 __device__ Assignment assign(const Stage& stage) {
   constexpr unsigned candidates = threads / shared_by;
@@ -105,12 +114,14 @@ __device__ Assignment assign(const Stage& stage) {
   const std::uint32_t first = blockIdx.x * candidates;
   const std::uint32_t size = stage.size();
   if (threadIdx.x < candidates) {
-    const float4 b = stage.a.arrays.box[stage.slot + min(first + threadIdx.x, size - 1)];
+    const std::uint32_t at = min(first + threadIdx.x, size - 1);
+    const float4 b = stage.a.arrays.box[stage.slot + at];
+    const bool dropped = is_stripped(stage.a.arrays.key[stage.slot + at]);
     const Grid& grid = stage.scale().grid;
     const float w = width(b, stage.a.rule.overlap.offset) * grid.per_x;
     const float h = height(b, stage.a.rule.overlap.offset) * grid.per_y;
     // As an integer with the thread's number in the last bits, so that all differ.
-    extent[threadIdx.x] = (__float_as_uint((w + 1) * (h + 1)) & ~(candidates - 1)) | threadIdx.x;
+    extent[threadIdx.x] = (dropped ? 0 : __float_as_uint((w + 1) * (h + 1)) & ~(candidates - 1)) | threadIdx.x;
   }
   __syncthreads();
   if (threadIdx.x < candidates) {
@@ -126,10 +137,10 @@ __device__ Assignment assign(const Stage& stage) {
   return {min(place, size - 1), place < size && threadIdx.x % shared_by == 0};
 }
 
-/// The window of a candidate; empty if it overlaps none.
+/// The window of a candidate; empty if it overlaps none, or if a peak suppresses it.
 __device__ Walk walk_of(const Stage& stage, const Subject& mine) {
   Walk walk(stage, mine.box);
-  if (!stage.a.rule.disjoint_too && overlaps_none(stage.a.rule.overlap, mine.area))
+  if (is_stripped(mine.key) || (!stage.a.rule.disjoint_too && overlaps_none(stage.a.rule.overlap, mine.area)))
     walk.close();
   return walk;
 }
@@ -164,7 +175,9 @@ __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
   if (!assigned.writes)
     return;
   stage.list_of(assigned.place) = list;
-  stage.decide(assigned.place, listed || list.more() ? Decision::undecided() : Decision::kept());
+  stage.decide(assigned.place, is_stripped(mine.key)   ? Decision::suppressed()
+                               : listed || list.more() ? Decision::undecided()
+                                                       : Decision::kept());
 }
 
 /// Whether any candidate suppresses `mine`. Looks through its window or the bins of better scores, whichever are fewer:
