@@ -37,7 +37,7 @@ __device__ inline Listed best_of(const Stage& stage) {
   return {boxes, keys, &stage.counters().best, 2 * sought};
 }
 
-/// A frame's peaks. Those beyond the room are not used.
+/// A frame's peaks. If there are more than fit, which no crowd has, none is used.
 __device__ inline Listed peaks_of(const Stage& stage) {
   const std::uint32_t sought = sought_best(stage.a.shape.capacity);
   const Listed best = best_of(stage);
@@ -140,7 +140,8 @@ __device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
   __syncthreads();
   pdl_wait();
   constexpr std::uint64_t pairs = std::uint64_t{samples} * samples / 2;
-  if (shared.overlaps < 2 || std::uint64_t{shared.overlaps} * n < tuning::staged_crowd * pairs)
+  if (shared.overlaps < tuning::staged_min_overlaps ||
+      std::uint64_t{shared.overlaps} * n < tuning::staged_crowd * pairs)
     return;
   if (threadIdx.x == 0)
     stage.counters().crowd = 1;
@@ -216,6 +217,12 @@ __device__ inline void find_peaks(const Stage& stage, PeakShared& shared, std::u
   }
 }
 
+/// Whether has_peak() may hold.
+__device__ inline bool uses_peaks(const Stage& stage) {
+  const Listed peaks = peaks_of(stage);
+  return *peaks.count - 1 < peaks.room;
+}
+
 /// Whether a peak suppresses the candidate.
 __device__ inline bool has_peak(const Stage& stage, const Subject& mine) {
   const PeakBins bins(stage);
@@ -224,7 +231,7 @@ __device__ inline bool has_peak(const Stage& stage, const Subject& mine) {
       reinterpret_cast<const uint4*>(bins.x_bin(Grid::along(Grid::centre(mine.box.x, mine.box.z), bins.grid.per_x)));
   const auto* const y =
       reinterpret_cast<const uint4*>(bins.y_bin(Grid::along(Grid::centre(mine.box.y, mine.box.w), bins.grid.per_y)));
-  for (std::uint32_t quad = 0; quad * 128 < min(*peaks.count, peaks.room); ++quad) {
+  for (std::uint32_t quad = 0; quad * 128 < *peaks.count; ++quad) {
     const uint4 by_x = x[quad];
     const uint4 by_y = y[quad];
     const std::uint32_t near[4] = {by_x.x & by_y.x, by_x.y & by_y.y, by_x.z & by_y.z, by_x.w & by_y.w};

@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   const std::uint32_t cell_begins = stage.starts()[cell];
   const std::uint32_t bin_begins = stage.starts()[bin] - stage.size();
   const std::uint64_t key = rank_key(score, i);
-  const bool any_peaks = stage.counters().peaks != 0;
+  const bool any_peaks = uses_peaks(stage);
   if (!valid)
     return;
   const std::size_t place = stage.slot + cell_begins + slots.place;
