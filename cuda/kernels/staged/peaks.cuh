@@ -37,7 +37,7 @@ __device__ inline Listed best_of(const Stage& stage) {
   return {boxes, keys, &stage.counters().best, 2 * sought};
 }
 
-/// A frame's peaks. If there are more than fit, which no crowd has, none is used.
+/// A frame's peaks. If there are more than fit, none is used.
 __device__ inline Listed peaks_of(const Stage& stage) {
   const std::uint32_t sought = sought_best(stage.a.shape.capacity);
   const Listed best = best_of(stage);
@@ -116,8 +116,8 @@ struct CrowdShared {
   std::uint32_t overlaps;
 };
 
-/// Takes note of whether the frame is a crowd, and clears the bins of its peaks: whether sampled boxes overlap so often
-/// that a candidate overlaps tuning::staged_crowd others. Waits for the predecessor. For a whole block.
+/// Takes note of a crowd, and clears the bins of its peaks: a frame of which so many sampled boxes overlap that a
+/// candidate overlaps some tuning::staged_crowd others. Waits for the predecessor. For a whole block.
 __device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
   constexpr std::uint32_t samples = threads / 2;
   const Frames& frames = stage.a.frames;
@@ -223,7 +223,8 @@ __device__ inline bool uses_peaks(const Stage& stage) {
   return *peaks.count - 1 < peaks.room;
 }
 
-/// Whether a peak suppresses the candidate.
+/// Whether a peak suppresses the candidate. Compares it with tuning::staged_peak_tests at most: not to drop a candidate
+/// is never wrong.
 __device__ inline bool has_peak(const Stage& stage, const Subject& mine) {
   const PeakBins bins(stage);
   const Listed peaks = peaks_of(stage);
@@ -231,13 +232,14 @@ __device__ inline bool has_peak(const Stage& stage, const Subject& mine) {
       reinterpret_cast<const uint4*>(bins.x_bin(Grid::along(Grid::centre(mine.box.x, mine.box.z), bins.grid.per_x)));
   const auto* const y =
       reinterpret_cast<const uint4*>(bins.y_bin(Grid::along(Grid::centre(mine.box.y, mine.box.w), bins.grid.per_y)));
+  std::uint32_t tests = 0;
   for (std::uint32_t quad = 0; quad * 128 < *peaks.count; ++quad) {
     const uint4 by_x = x[quad];
     const uint4 by_y = y[quad];
     const std::uint32_t near[4] = {by_x.x & by_y.x, by_x.y & by_y.y, by_x.z & by_y.z, by_x.w & by_y.w};
 #pragma unroll
     for (unsigned word = 0; word < 4; ++word)
-      for (std::uint32_t left = near[word]; left; left &= left - 1) {
+      for (std::uint32_t left = near[word]; left && tests < tuning::staged_peak_tests; left &= left - 1, ++tests) {
         const std::uint32_t number =
             quad * 128 + word * 32 + static_cast<std::uint32_t>(__ffs(static_cast<int>(left))) - 1;
         const std::uint64_t key = peaks.key[number];
