@@ -55,13 +55,14 @@ constexpr unsigned staged_narrow = 2;
 /// Places of a window that a lane loads before it tests the first: at 65536 uniform 62 us with 2, 66 with 4.
 constexpr unsigned staged_step = 2;
 /// A frame of a greedy call is searched for peaks (staged/peaks.cuh) where a candidate overlaps about so many others:
-/// 65536 uniform ones on 3840 x 2160 overlap two or three, 16384 in 147 clusters 44.
+/// 65536 uniform ones on 3840 x 2160 overlap two or three, 16384 in 147 clusters 44. Classes are not asked for.
 constexpr unsigned staged_crowd = 16;
 /// So many of the sampled pairs have to overlap, besides: with 2 one of eight sets of 65536 uniform candidates was
 /// taken for a crowd, and took 83 us, not 51.
 constexpr unsigned staged_min_overlaps = 3;
 constexpr unsigned staged_min_crowd = 512;  ///< capacity of a frame, at least
-/// Candidates of the best scores that peaks are looked for among, at most; and peaks that are used.
+/// Candidates of the best scores that peaks are sought among, at most, with room for twice as many; and peaks of a
+/// frame.
 constexpr unsigned staged_best = 2048;
 constexpr unsigned staged_peaks = 1024;
 constexpr unsigned staged_peak_bins = 64;  ///< of an axis, a power of two

@@ -359,6 +359,12 @@ void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(con
     for (std::uint32_t i = 0; i < n; ++i)
       batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
   check("one of three frames", std::move(batch), 0.5, as_it_is);
+  // Of a frame with room, which the direct path leaves to the stages.
+  batch = Batch::of(crowd(4200, 40, 1920, 1080, 4));
+  batch.offsets = {0};
+  batch.counts = {4200};
+  batch.capacity = 4300;
+  check("with room", std::move(batch), 0.5, as_it_is);
 }
 
 RandomFrame random_frame(std::uint64_t seed) {

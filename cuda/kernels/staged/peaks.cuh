@@ -4,8 +4,8 @@
 // Peaks: candidates without any suppressor, found among those with the best scores before any other suppressor is
 // looked for. Greedy keeps them and drops what they suppress, most of a crowd (cuda/PROOFS.md, section 1). count()
 // lists the best scores and samples whether the frame is a crowd, further blocks of scan() find the peaks, and
-// scatter() strips the keys of what they suppress of their scores: these candidates suppress none, and no stage looks
-// for their suppressors.
+// scatter() strips the keys of what they suppress of their scores: these candidates suppress none, and only
+// find_representatives() looks for their suppressors.
 #pragma once
 
 #include "kernels/memory.cuh"
@@ -20,33 +20,35 @@ struct Listed {
   std::uint32_t* count;  ///< of all, those without room included
   std::uint32_t room;
 
-  __device__ void add(std::uint32_t at, const float4& b, std::uint64_t its) const {
+  __device__ void add(std::uint32_t at, const float4& its_box, std::uint64_t its_key) const {
     if (at >= room)
       return;
-    box[at] = b;
-    key[at] = its;
+    box[at] = its_box;
+    key[at] = its_key;
   }
 };
 
-/// A frame's candidates of the best scores. If there are more than fit, it has no peaks.
+/// A frame's candidates of the best scores. If there are more than fit, as where too many share a score, it has no
+/// peaks. Behind the SortSlots: boxes of these and of peaks, then their keys.
 __device__ inline Listed best_of(const Stage& stage) {
-  const std::uint32_t sought = sought_best(stage.a.shape.capacity);
+  const std::uint32_t sought = sought_best(stage.a.frames.capacity);
   float4* const boxes =
-      reinterpret_cast<float4*>(stage.a.arrays.suppressors + stage.slot) + ceil_div(stage.a.shape.capacity, 2);
+      reinterpret_cast<float4*>(stage.a.arrays.suppressors + stage.slot) + ceil_div(stage.a.frames.capacity, 2);
   auto* const keys = reinterpret_cast<std::uint64_t*>(boxes + 3 * sought);
   return {boxes, keys, &stage.counters().best, 2 * sought};
 }
 
 /// A frame's peaks. If there are more than fit, none is used.
 __device__ inline Listed peaks_of(const Stage& stage) {
-  const std::uint32_t sought = sought_best(stage.a.shape.capacity);
+  const std::uint32_t sought = sought_best(stage.a.frames.capacity);
   const Listed best = best_of(stage);
   return {best.box + 2 * sought, best.key + 2 * sought, &stage.counters().peaks,
-          min(sought, max_peaks(stage.a.shape.capacity))};
+          min(sought, max_peaks(stage.a.frames.capacity))};
 }
 
 /// The score key that about `sought` of the frame's n candidates reach, by samples of their scores; above all keys if
-/// that is none of these. For a whole warp.
+/// that is none of these, as above 520 000 candidates. The more candidates, the coarser: of 65536 in no order one set
+/// in 20 lists more than fit. For a whole warp.
 __device__ inline std::uint32_t min_best_key(const float (&scores)[lane_scores], std::uint32_t n,
                                              std::uint32_t sought) {
   std::uint32_t key = 0;
@@ -87,12 +89,12 @@ struct PeakBins {
   std::uint32_t* first;
 
   __device__ explicit PeakBins(const Stage& stage)
-      : grid(stage.scale().grid), words(max_peaks(stage.a.shape.capacity) / 32), first(words_of(stage)) {
+      : grid(stage.scale().grid), words(max_peaks(stage.a.frames.capacity) / 32), first(words_of(stage)) {
     grid.columns = grid.rows = per_axis;
   }
   /// All words of a frame.
   __device__ static std::uint32_t* words_of(const Stage& stage) {
-    return stage.a.arrays.peak_bins + static_cast<std::size_t>(stage.frame) * peak_words(stage.a.shape.capacity);
+    return stage.a.arrays.peak_bins + static_cast<std::size_t>(stage.frame) * peak_words(stage.a.frames.capacity);
   }
   __device__ std::uint32_t* x_bin(int number) const {
     return first + grid.column(number) * words;
@@ -145,7 +147,7 @@ __device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
     return;
   if (threadIdx.x == 0)
     stage.counters().crowd = 1;
-  for (std::uint32_t w = threadIdx.x; w < peak_words(stage.a.shape.capacity); w += threads)
+  for (std::uint32_t w = threadIdx.x; w < peak_words(stage.a.frames.capacity); w += threads)
     PeakBins::words_of(stage)[w] = 0;
 }
 

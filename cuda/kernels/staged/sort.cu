@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Stages one to four: a counting sort of the valid candidates by cell, and by bin of scores. The order within a cell or
-// bin differs from run to run; no result depends on it.
+// Stages one to four: a counting sort of the valid candidates by cell, and by bin of scores; and peaks.cuh. The order
+// within a cell or bin differs from run to run; no result depends on it.
 
 #include <cub/block/block_reduce.cuh>
 #include <cub/block/block_scan.cuh>
@@ -84,7 +84,7 @@ __device__ void measure(const Stage& stage, Scale& scale, std::uint32_t& min_bes
   } else if (threadIdx.x / warp_size == 2) {
     float scores[lane_scores];
     sample_scores(stage, n, scores);
-    const std::uint32_t key = a.shape.peak_blocks ? min_best_key(scores, n, sought_best(a.shape.capacity)) : ~0u;
+    const std::uint32_t key = a.shape.peak_blocks ? min_best_key(scores, n, sought_best(a.frames.capacity)) : ~0u;
     if (threadIdx.x == 2 * warp_size)
       min_best = key;
   }

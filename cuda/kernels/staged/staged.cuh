@@ -57,8 +57,7 @@ struct Shape {
   std::uint32_t scan_begins;    ///< offset in the cleared words: counts of chunks
   std::uint32_t start_begins;   ///< offset in the cleared words: counters of cells and bins
   std::uint32_t words;          ///< cleared words of a frame
-  std::uint32_t capacity;
-  std::uint32_t peak_blocks;  ///< of scan(), for peaks; 0: none are looked for
+  std::uint32_t peak_blocks;    ///< of scan(), for peaks; 0: none are looked for
 
   CROWD_HD constexpr std::uint32_t cells() const {
     return columns * rows;
@@ -87,8 +86,8 @@ constexpr std::uint32_t padded_words(std::uint32_t words) {
   return (words + 3) / 4 * 4;
 }
 
-/// About so many candidates of the best scores peaks are looked for among; twice as many have room, in half of
-/// StagedArrays::suppressors.
+/// About so many candidates of the best scores peaks are looked for among. Twice as many have room, and as many peaks:
+/// 24 bytes each, in half of StagedArrays::suppressors.
 CROWD_HD constexpr std::uint32_t sought_best(std::uint32_t capacity) {
   const std::uint32_t most = capacity / 16;
   return most < tuning::staged_best ? most : tuning::staged_best;
@@ -120,7 +119,6 @@ constexpr Shape make_shape(std::uint32_t capacity) {
   shape.chunks = ceil_div(cells + shape.bins, chunk);
   shape.blocks = capacity ? ceil_div(capacity, threads) : 1;
   shape.min_per_warp = warp_size;
-  shape.capacity = capacity;
   shape.peak_blocks = 0;
   shape.window_blocks = ceil_div(capacity, candidates_per_block);
   shape.scan_begins =
@@ -178,7 +176,8 @@ struct StagedArrays {
   float4* box;               ///< by place
   std::uint64_t* key;        ///< by place: rank_key(), or stripped()
   std::uint32_t* decision;   ///< by place
-  uint4* suppressors;        ///< by place: SuppressorList; before that, by index: SortSlots
+  uint4* suppressors;        ///< by place: SuppressorList; before that, by index: SortSlots; in the other half
+                             ///< best_of() and peaks_of()
   std::uint64_t* score;      ///< by bin: rank_key(); after that, by place: members
   std::uint32_t* ranked;  ///< places in rank order; resolve() overwrites it from the front with the survivors' places
 };
