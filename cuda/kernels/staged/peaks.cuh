@@ -68,15 +68,12 @@ __device__ inline std::uint32_t min_best_key(const float (&scores)[lane_scores],
 
 /// Lists the lanes' candidates that are `on`. For a whole warp.
 __device__ inline void list_best(const Stage& stage, bool on, const float4& b, std::uint64_t key) {
-  const unsigned mask = __ballot_sync(all_lanes, on);
-  if (!mask)
+  if (!__any_sync(all_lanes, on))
     return;
-  const unsigned lane = threadIdx.x % warp_size;
   const Listed best = best_of(stage);
-  const std::uint32_t first =
-      __shfl_sync(all_lanes, lane == 0 ? atomicAdd(best.count, static_cast<std::uint32_t>(__popc(mask))) : 0, 0);
+  const std::uint32_t at = add_one(best.count, 0, on);
   if (on)
-    best.add(first + static_cast<std::uint32_t>(__popc(mask & ((1u << lane) - 1))), b, key);
+    best.add(at, b, key);
 }
 
 /// Of both axes, bins that repeat over the plane. A bin has a bit for each peak that may overlap boxes with their
