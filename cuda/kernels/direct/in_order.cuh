@@ -172,7 +172,7 @@ __device__ inline std::uint32_t wait_for_token(const View& view, std::uint32_t g
     }
     if (!unlisted_tried) {
       unlisted_tried = token.groups() + 1 >= group;
-      if (__any_sync(all_lanes, rows.unlisted))
+      if (tried < token.survivors() && __any_sync(all_lanes, rows.unlisted))
         rows.unlisted = try_new_survivors(view, rows.mine, rows.unlisted, tried, token.survivors());
       tried = token.survivors();
     }
