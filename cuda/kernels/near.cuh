@@ -133,6 +133,17 @@ __device__ inline float height(const float4& b, float offset) {
   return b.w - b.y + offset;
 }
 
+/// How far a class is moved over the grid, in cells: candidates of many classes in one spot share few cells then.
+/// Affects speed alone. Class 0, which all candidates have where classes do not matter, stays where it is.
+struct CellShift {
+  std::uint32_t x, y;
+
+  __device__ static CellShift of(std::int32_t label) {
+    const std::uint32_t mixed = static_cast<std::uint32_t>(label) * 0x9e3779b1u;
+    return {mixed >> 16, mixed & 0xffff};
+  }
+};
+
 /// A grid of columns x rows cells that repeats over the plane, so that boxes at any coordinates have a cell. Both
 /// counts are powers of two. The size of cells affects speed alone.
 struct Grid {
@@ -146,14 +157,14 @@ struct Grid {
   __device__ static float centre(float from, float to) {
     return fmaf(0.5f, to, 0.5f * from);
   }
-  __device__ std::uint32_t column(int x) const {
-    return static_cast<std::uint32_t>(x) & (columns - 1);
+  __device__ std::uint32_t column(int x, std::uint32_t shift = 0) const {
+    return (static_cast<std::uint32_t>(x) + shift) & (columns - 1);
   }
-  __device__ std::uint32_t row(int y) const {
-    return static_cast<std::uint32_t>(y) & (rows - 1);
+  __device__ std::uint32_t row(int y, std::uint32_t shift = 0) const {
+    return (static_cast<std::uint32_t>(y) + shift) & (rows - 1);
   }
-  __device__ std::uint32_t cell(const float4& b) const {
-    return row(along(centre(b.y, b.w), per_y)) * columns + column(along(centre(b.x, b.z), per_x));
+  __device__ std::uint32_t cell(const float4& b, const CellShift& shift) const {
+    return row(along(centre(b.y, b.w), per_y), shift.y) * columns + column(along(centre(b.x, b.z), per_x), shift.x);
   }
 };
 

@@ -281,6 +281,11 @@ TEST_P(Emulated, agrees_on_crowds) {
   for_each_case_of_crowds(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
+// Cells of the staged path that are moved by class.
+TEST_P(Emulated, agrees_on_many_classes_in_one_spot) {
+  for_each_case_of_classes(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
+}
+
 TEST_P(Emulated, agrees_on_few_candidates_with_much_room) {
   if (!takes_both_paths(method()))
     GTEST_SKIP() << "the method takes one path, by the capacity";

@@ -116,6 +116,10 @@ TEST_P(CudaAgainstOracle, agrees_on_crowds) {
   for_each_case_of_crowds(method(), agrees());
 }
 
+TEST_P(CudaAgainstOracle, agrees_on_many_classes_in_one_spot) {
+  for_each_case_of_classes(method(), agrees());
+}
+
 TEST_P(CudaAgainstOracle, agrees_with_rules) {
   if (!reads(method(), CROWD_NMS_READS_RULE))
     GTEST_SKIP() << "the method reads no rules";

@@ -367,6 +367,30 @@ void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(con
   check("with room", std::move(batch), 0.5, as_it_is);
 }
 
+void for_each_case_of_classes(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  constexpr std::uint32_t n = 1500;
+  for (const std::uint32_t classes : {3u, 300u}) {
+    Dice dice(classes);
+    Boxes set;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const float x = dice.between(0, 40), y = dice.between(0, 30);
+      const float w = dice.one_in(50) ? 4000 : dice.between(8, 12), h = dice.one_in(50) ? 4000 : dice.between(8, 12);
+      // Multiples of an odd number are all different.
+      set.add({x, y, x + w, y + h}, dice.unit(), static_cast<std::int32_t>(dice.below(classes) * 0x9249249bu));
+    }
+    for (const auto& [comparator, threshold] : {std::pair{CROWD_NMS_GREATER, 0.3}, {CROWD_NMS_GREATER_EQUAL, 0.0}}) {
+      Case it{std::to_string(classes) + " classes above " + std::to_string(threshold),
+              default_params(),
+              Batch::of(set),
+              {n, true, true}};
+      it.params.method = method;
+      it.params.comparator = comparator;
+      it.params.overlap_threshold = threshold;
+      body(it);
+    }
+  }
+}
+
 RandomFrame random_frame(std::uint64_t seed) {
   Dice dice(seed);
   const auto& kind = distributions()[dice.below(static_cast<std::uint32_t>(distributions().size()))];

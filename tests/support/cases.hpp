@@ -53,6 +53,10 @@ void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(con
 /// one.
 void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
+/// Candidates of many classes, of all numbers there are, in one spot: that class alone keeps most of them apart. Small
+/// ones, and some as wide or as high as a grid of cells.
+void for_each_case_of_classes(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
+
 /// Every metric, with several thresholds, on the distributions of hard_boxes.hpp, of a size with a tree.
 void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(fusion_threads) unite(FusionArguments a) {
   if (place >= f.size() || a.all_meet)
     return;
   const Subject mine = f.stage.subject(place);
-  const Walk walk(f.stage, mine.box, a.uniting);
+  const Walk walk(f.stage, mine.box, mine.label, a.uniting);
   for (std::uint32_t number = 0; number < walk.segments(); ++number) {
     const Segment segment = walk.at(number);
     const std::uint32_t end = min(segment.first + segment.count, place);

@@ -127,7 +127,7 @@ __device__ void check(const FusionStage& f, std::uint32_t slot, Component compon
   const float least_area = core.z > core.x && core.w > core.y ? f.area_of(core) : 0;
   const std::int32_t label = clusters.label[at];
   const std::uint32_t own = component(clusters.founder[at]);
-  const Walk walk(f.stage, hull);
+  const Walk walk(f.stage, hull, label, f.stage.a.rule);
   for (std::uint32_t number = 0; number < walk.segments(); ++number) {
     const Segment segment = walk.at(number);
     const std::uint32_t end = segment.first + segment.count;

@@ -77,7 +77,7 @@ __device__ bool lower(const SoftStage& soft, std::uint32_t place, const Best& su
 /// Lowers those of the thread's candidates that lie in the survivor's window. Returns whether there were any.
 __device__ bool lower_own(const SoftStage& soft, const Best& survivor) {
   bool any = false;
-  const Walk walk(soft.stage, soft.box(survivor.place));
+  const Walk walk(soft.stage, soft.stage.subject(survivor.place));
   for (std::uint32_t number = 0; number < walk.segments(); ++number) {
     const Segment segment = walk.at(number);
     const std::uint32_t end = segment.first + segment.count;

@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(threads) find_covered(SoftArguments a) {
   const auto [place, writes] = assigned<shared_by>(soft.size());
   const Subject mine = soft.stage.subject(place);
   float largest = 0;
-  visit_suppressors<false, shared_by>(soft.stage, Walk(soft.stage, mine.box), mine, ~0u,
+  visit_suppressors<false, shared_by>(soft.stage, Walk(soft.stage, mine), mine, ~0u,
                                       [&](std::uint32_t hi, std::uint64_t) {
                                         largest = larger(largest, soft.ratio(soft.box(hi), mine.box));
                                         return false;
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(threads) lower_by_matrix(SoftArguments a) {
   const Subject mine = soft.stage.subject(place);
   Factor min_factor{1, ~0ull, no_place};
   visit_suppressors<false, shared_by>(
-      soft.stage, Walk(soft.stage, mine.box), mine, ~0u, [&](std::uint32_t hi, std::uint64_t key) {
+      soft.stage, Walk(soft.stage, mine), mine, ~0u, [&](std::uint32_t hi, std::uint64_t key) {
         min_factor =
             lesser(min_factor, {soft.matrix_factor(soft.ratio(soft.box(hi), mine.box), soft.covered(hi)), key, hi});
         return false;

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(soft_threads) list_neighbours(SoftArguments a)
   if (place >= soft.size())
     return;
   const Subject mine = soft.stage.subject(place);
-  const Walk walk(soft.stage, mine.box);
+  const Walk walk(soft.stage, mine);
   const std::uint32_t count = list(soft, walk, mine, found[warp], tuning::soft_held);
   std::uint32_t first = 0;
   if (lane == 0 && count)

@@ -86,7 +86,7 @@ __device__ inline void refill(const Stage& stage, Pending& pending, int lane) {
   std::uint64_t second = 0;
   std::uint32_t found = 0;
   const bool suppressed = visit_suppressors_by_warp(
-      stage, Walk(stage, its.box), its, [&](std::uint32_t suppressor) { return stage.decision(suppressor).word(); },
+      stage, Walk(stage, its), its, [&](std::uint32_t suppressor) { return stage.decision(suppressor).word(); },
       [&](std::uint32_t suppressor, std::uint64_t key, std::uint32_t word) {
         const Decision decision = Decision::of_word(word);
         if (decision.is_suppressed())
@@ -126,7 +126,7 @@ __device__ inline bool take_refill(const Stage& stage, Pending& pending) {
   if (!pending.is_used_up() || !pending.places_left)
     return false;
   if (!pending.window)
-    pending.window = max(Walk(stage, stage.subject(pending.place).box).size_up_to(tuning::staged_refill + 1), 1u);
+    pending.window = max(Walk(stage, stage.subject(pending.place)).size_up_to(tuning::staged_refill + 1), 1u);
   const bool enough = pending.window <= pending.places_left;
   pending.places_left = enough ? pending.places_left - pending.window : 0;
   return enough;

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(threads) find_representatives(StagedArguments 
   const Subject mine = stage.subject(place);
   const bool survives = stage.decision(place).is_kept();
   const std::uint32_t survivors = stage.survivors();
-  Walk walk(stage, mine.box);
+  Walk walk(stage, mine);
   const bool by_list = window_size(walk) >= survivors;
   if (survives || by_list)
     walk.close();

@@ -41,6 +41,7 @@ struct Loaded {
   float4 box;
   float given;  ///< score
   float score;  ///< by which it ranks
+  std::int32_t label;
 };
 
 __device__ float ranked_score(const Stage& stage, std::uint32_t i) {
@@ -53,10 +54,10 @@ __device__ Loaded load(const Stage& stage, std::uint32_t block) {
   const Frames& frames = stage.a.frames;
   const std::uint32_t i = block * threads + threadIdx.x;
   if (i >= frames.size(stage.frame))
-    return {i, false, {}, 0.0f, 0.0f};
+    return {i, false, {}, 0.0f, 0.0f, 0};
   const std::size_t at = frames.input(stage.frame) + i;
   const float given = frames.scores[at];
-  return {i, true, frames.boxes[at], given, stage.a.rules.ranked_score(at, given)};
+  return {i, true, frames.boxes[at], given, stage.a.rules.ranked_score(at, given), stage.label_of(i)};
 }
 
 __device__ void sample_scores(const Stage& stage, std::uint32_t n, float (&scores)[lane_scores]) {
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   const std::uint32_t first = a.shape.peak_blocks != 0;
   if (blockIdx.x < first)
     return note_crowd(stage, crowd);
-  const auto [i, here, b, given, score] = load(stage, blockIdx.x - first);
+  const auto [i, here, b, given, score, label] = load(stage, blockIdx.x - first);
   measure(stage, scale, min_best);
   if (threadIdx.x == 0)
     total = {0, 0, 0, 0};
@@ -132,7 +133,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   const bool valid = state == Validity::valid;
   const float offset = a.rule.overlap.offset;
   add_up(total, width(b, offset), height(b, offset), state);
-  const std::uint32_t cell = scale.grid.cell(b);
+  const std::uint32_t cell = scale.grid.cell(b, CellShift::of(label));
   const std::uint32_t bin = a.shape.cells() + scale.scores.bin(score, i);
   if (valid)
     note_size(stage, cell, size_in_cells(scale.grid, width(b, offset), height(b, offset)));
@@ -204,9 +205,9 @@ __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
     return pdl_wait();
   const Stage stage(a, blockIdx.y);
-  const auto [i, here, b, given, score] = load(stage, blockIdx.x);
+  const auto [i, here, b, given, score, label] = load(stage, blockIdx.x);
   const SortSlots slots = here ? slots_of(stage)[i] : SortSlots{no_slot, no_slot};
-  const std::uint32_t cell = stage.scale().grid.cell(b);
+  const std::uint32_t cell = stage.scale().grid.cell(b, CellShift::of(label));
   const std::uint32_t bin = a.shape.cells() + stage.scale().scores.bin(score, i);
   pdl_wait();
   const bool valid = slots.place != no_slot;

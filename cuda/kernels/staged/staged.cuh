@@ -294,8 +294,11 @@ struct Stage {
   __device__ std::uint32_t survivors() const {
     return look_back()[blocks() - 1] >> look_back_bits;
   }
+  __device__ std::int32_t label_of(std::uint32_t index) const {
+    return a.rule.by_class ? a.frames.classes[a.frames.input(frame) + index] : 0;
+  }
   __device__ std::int32_t label(std::uint64_t key) const {
-    return a.rule.by_class ? a.frames.classes[a.frames.input(frame) + rank_index(key)] : 0;
+    return label_of(rank_index(key));
   }
   __device__ Subject subject_of(std::uint64_t key, const float4& box) const {
     return {box, area(as_box(box), a.rule.overlap.offset), label(key), key};

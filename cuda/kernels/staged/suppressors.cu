@@ -139,7 +139,7 @@ __device__ Assignment assign(const Stage& stage) {
 
 /// The window of a candidate; empty if it overlaps none, or if a peak suppresses it.
 __device__ Walk walk_of(const Stage& stage, const Subject& mine) {
-  Walk walk(stage, mine.box);
+  Walk walk(stage, mine);
   if (is_stripped(mine.key) || (!stage.a.rule.disjoint_too && overlaps_none(stage.a.rule.overlap, mine.area)))
     walk.close();
   return walk;
@@ -218,7 +218,7 @@ __global__ void __launch_bounds__(threads, dominated_blocks) find_dominated(Stag
   for (unsigned todo = __ballot_sync(all_lanes, cut && !suppressed && assigned.writes); todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;
     const Subject its = stage.subject(__shfl_sync(all_lanes, assigned.place, lane));
-    const bool found = has_suppressor(stage, Walk(stage, its.box), its);
+    const bool found = has_suppressor(stage, Walk(stage, its), its);
     if (static_cast<int>(threadIdx.x % warp_size) == lane)
       suppressed = found;
   }

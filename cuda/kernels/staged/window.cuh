@@ -18,20 +18,22 @@ struct Segment {
 /// Segments without a box that can overlap may be empty.
 class Walk {
  public:
-  __device__ Walk(const Stage& stage, const float4& box) : Walk(stage, box, stage.a.rule) {}
-  /// For boxes that overlap by another rule, which implies an overlap by the stage's.
-  __device__ Walk(const Stage& stage, const float4& box, const PairRule& rule)
+  /// For boxes of that class. `rule`: another one than the stage's, if an overlap by it implies one by the stage's.
+  __device__ Walk(const Stage& stage, const float4& box, std::int32_t label, const PairRule& rule)
       : grid_(stage.scale().grid), starts_(stage.starts()) {
+    const CellShift shift = CellShift::of(label);
     const FrameCounters& counters = stage.counters();
     const Window w = window(box, grid_, rule, {__uint_as_float(counters.width), __uint_as_float(counters.height)});
     const bool whole = w.x.count >= grid_.columns;
-    from_ = whole ? 0 : grid_.column(w.x.first);
+    from_ = whole ? 0 : grid_.column(w.x.first, shift.x);
     to_ = from_ + w.x.count;
     split_ = to_ > grid_.columns;
-    first_row_ = w.y.first;
+    first_row_ = grid_.row(w.y.first, shift.y);
     segments_ = w.y.count << split_;
     min_size_ = min_size_of_overlapping(stage, box, rule);
   }
+
+  __device__ Walk(const Stage& stage, const Subject& mine) : Walk(stage, mine.box, mine.label, stage.a.rule) {}
 
   __device__ std::uint32_t segments() const {
     return segments_;
@@ -49,7 +51,7 @@ class Walk {
   }
   __device__ Segment at(std::uint32_t number) const {
     const bool second = split_ && (number & 1);
-    const std::uint32_t base = grid_.row(first_row_ + static_cast<int>(number >> split_)) * grid_.columns;
+    const std::uint32_t base = ((first_row_ + (number >> split_)) & (grid_.rows - 1)) * grid_.columns;
     CellRange cells{base + (second ? 0 : from_), base + (second ? to_ - grid_.columns : split_ ? grid_.columns : to_)};
     if (unlikely(min_size_ > 0))
       cells = narrowed(cells, starts_ - grid_.columns * grid_.rows / size_cells, min_size_);
@@ -60,8 +62,7 @@ class Walk {
  private:
   Grid grid_;
   const std::uint32_t* starts_;
-  std::uint32_t from_, to_, segments_;
-  int first_row_;
+  std::uint32_t from_, to_, first_row_, segments_;
   bool split_;
   float min_size_;  ///< of boxes that can overlap, if all are large; else 0
 };
