@@ -349,7 +349,10 @@ __device__ inline Grid measure_grid(const Frames& frames, std::uint32_t frame, s
   const float4 b = n ? frames.boxes[frames.input(frame) + sample(n)] : float4{};
   const float w = width(b, rule.overlap.offset);
   const float h = height(b, rule.overlap.offset);
-  const bool sized = w > 0 && w < INFINITY && h > 0 && h < INFINITY;
+  // Not of boxes that overlap none: with some whose areas overflow, cells would be so large that all others share a
+  // few.
+  const bool sized = w > 0 && w < INFINITY && h > 0 && h < INFINITY &&
+                     !overlaps_none(rule.overlap, area(as_box(b), rule.overlap.offset));
   // Windows are about three cells wide then.
   constexpr float part = 1.25f;
   return {measure_cells(w, sized, rule, part), measure_cells(h, sized, rule, part), columns, rows};
