@@ -28,7 +28,7 @@ class Walk {
     from_ = whole ? 0 : grid_.column(w.x.first, shift.x);
     to_ = from_ + w.x.count;
     split_ = to_ > grid_.columns;
-    first_row_ = grid_.row(w.y.first, shift.y);
+    first_row_ = static_cast<int>(grid_.row(w.y.first, shift.y));
     segments_ = w.y.count << split_;
     min_size_ = min_size_of_overlapping(stage, box, rule);
   }
@@ -51,7 +51,7 @@ class Walk {
   }
   __device__ Segment at(std::uint32_t number) const {
     const bool second = split_ && (number & 1);
-    const std::uint32_t base = ((first_row_ + (number >> split_)) & (grid_.rows - 1)) * grid_.columns;
+    const std::uint32_t base = grid_.row(first_row_, number >> split_) * grid_.columns;
     CellRange cells{base + (second ? 0 : from_), base + (second ? to_ - grid_.columns : split_ ? grid_.columns : to_)};
     if (unlikely(min_size_ > 0))
       cells = narrowed(cells, starts_ - grid_.columns * grid_.rows / size_cells, min_size_);
@@ -62,7 +62,8 @@ class Walk {
  private:
   Grid grid_;
   const std::uint32_t* starts_;
-  std::uint32_t from_, to_, first_row_, segments_;
+  std::uint32_t from_, to_, segments_;
+  int first_row_;
   bool split_;
   float min_size_;  ///< of boxes that can overlap, if all are large; else 0
 };
