@@ -19,6 +19,7 @@ struct PairRule {
   float reject_factor;  ///< inter < reject_factor * denominator: no overlap
   float reach;          ///< bounds how far overlapping boxes' centres are apart along an axis: reach * either extent
   float pair_reach;     ///< the same: pair_reach * the sum of both extents
+  float min_part;       ///< boxes that overlap have at least this part of their areas' sum in common, all but 1e-37
   bool by_class;
   bool disjoint_too;  ///< boxes that do not intersect overlap, too: ratio >= 0
 };
@@ -49,6 +50,13 @@ inline float reach_of(const OverlapRule& rule) {
   return 0.5f * (1.0f - t) / t;
 }
 
+/// PairRule::min_part. IoU > t makes the intersection more than t / (1 + t) of the sum of the areas; the guard covers
+/// rounding.
+inline float min_part_of(const OverlapRule& rule) {
+  const float iou = min_iou(Ratios{}, rule.metric, rule.threshold);
+  return iou < tiny_area ? 0 : iou / (1 + iou) * (1 - 4 * guard);
+}
+
 inline PairRule pair_rule(const OverlapRule& rule, bool by_class) {
   const bool tiny_threshold = rule.threshold < tiny_area;
   return {rule,
@@ -56,6 +64,7 @@ inline PairRule pair_rule(const OverlapRule& rule, bool by_class) {
           tiny_threshold ? 0.0f : rule.threshold * (1.0f - guard),
           reach_of(rule),
           pair_reach_of(rule),
+          min_part_of(rule),
           by_class,
           rule.or_equal && rule.threshold == 0};
 }

@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(fusion_threads) unite(FusionArguments a) {
     const Segment segment = walk.at(number);
     const std::uint32_t end = min(segment.first + segment.count, place);
     for (std::uint32_t other = segment.first + threadIdx.x % warp_size; other < end; other += warp_size)
-      if (f.share(f.box(other), mine.box, mine.area + f.area_of(f.box(other)), a.unite_part) &&
+      if (f.share(f.box(other), mine.box, mine.area + f.area_of(f.box(other)), a.uniting.min_part) &&
           f.stage.label(f.key(other)) == mine.label)
         unite_two(f.parents(), place, other);
   }

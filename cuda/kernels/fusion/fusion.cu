@@ -61,9 +61,8 @@ FusionArguments take_arguments(const Call& call, Carver carver) {
                             {},
                             fused_models(params),
                             rule.or_equal && rule.threshold == 0,
-                            min_part(rule),
-                            pair_rule(uniting, call.by_class()),
-                            min_part(uniting)};
+                            min_part_of(rule),
+                            pair_rule(uniting, call.by_class())};
   arguments.staged.rules.pairs = pair_test(params);
   arguments.arrays = take_fusion_arrays(carver, call.frame_count, call.frames.capacity);
   return arguments;

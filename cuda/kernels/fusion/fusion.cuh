@@ -57,9 +57,8 @@ struct FusionArguments {
   FusionArrays arrays;
   FusedModels models;
   bool all_meet;       ///< boxes that are apart overlap, too
-  float overlap_part;  ///< StagedArguments::min_part of the call's rule
+  float overlap_part;  ///< PairRule::min_part of the call's rule
   PairRule uniting;    ///< by which candidates of one component overlap
-  float unite_part;    ///< StagedArguments::min_part of that
 };
 static_assert(sizeof(FusionArguments) <= 4096, "what a kernel takes");
 

@@ -11,12 +11,6 @@
 
 namespace crowd::CROWD_STAGED {
 
-// IoU > t gives inter > t / (1 + t) * (sum of areas); the guard covers rounding.
-float min_part(const OverlapRule& rule) {
-  const float iou = min_iou(Ratios{}, rule.metric, rule.threshold);
-  return iou < tiny_area ? 0 : iou / (1 + iou) * (1 - 4 * guard);
-}
-
 namespace {
 
 /// As few as keep all blocks of resolve() in flight. Map-reduce decides before it.
@@ -56,7 +50,6 @@ StagedArguments staged_arguments(const Call& call, Carver& carver) {
           make_shape(call.frames.capacity),
           take_arrays(carver, call.frame_count, call.frames.capacity),
           rule,
-          min_part(call.rule()),
           std::max(8.0f, 4 / cell_reach(rule)),
           call.params.score_threshold,
           call.out,

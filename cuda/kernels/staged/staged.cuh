@@ -202,7 +202,6 @@ struct StagedArguments {
   Shape shape;
   StagedArrays arrays;
   PairRule rule;
-  float min_part;    ///< inter < min_part * (sum of areas) means no overlap; 0 if the rule has no such bound
   float large_size;  ///< of a large box, at least (large.cuh): about five mean extents, and eight cells
   float score_threshold;
   CrowdNmsSurvivors out;
@@ -312,7 +311,7 @@ struct Stage {
     const float offset = a.rule.overlap.offset;
     const float w = fminf(b.z, mine.box.z) - fmaxf(b.x, mine.box.x) + offset;
     const float h = fminf(b.w, mine.box.w) - fmaxf(b.y, mine.box.y) + offset;
-    const float bound = __fmaf_rn(a.min_part, mine.area + area(as_box(b), offset), -1e-37f);
+    const float bound = __fmaf_rn(a.rule.min_part, mine.area + area(as_box(b), offset), -1e-37f);
     const bool meets = static_cast<int>(w > 0) & static_cast<int>(h > 0) & static_cast<int>(!(w * h < bound));
     return static_cast<int>(key > mine.key) & (static_cast<int>(meets) | static_cast<int>(a.rule.disjoint_too));
   }
@@ -345,8 +344,6 @@ __device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t n
 
 /// Whether a warp for each candidate of the call would be in flight at once: then more lanes may share a candidate.
 bool has_warp_for_each(const Call& call);
-/// StagedArguments::min_part of a rule.
-float min_part(const OverlapRule& rule);
 /// Arrays from the front of the workspace.
 StagedArguments staged_arguments(const Call& call, Carver& carver);
 /// Stages one to four: boxes, keys and counters are set then.
