@@ -32,16 +32,11 @@ constexpr unsigned direct_queues = 3;
 constexpr unsigned direct_queues_left = 4;
 /// Looks of a warp, and rounds of a block that has more pending candidates than threads, after which candidates are
 /// decided in rank order. Aliases decide a chain of 4096 within 12 rounds.
-constexpr unsigned direct_looks = 64;
+constexpr unsigned direct_looks = 20;
 constexpr unsigned direct_rounds = 13;
 /// That is so, too, if every fourth round finds that fewer than one in so many threads with undecided candidates have
 /// learned anything.
-constexpr unsigned direct_changes = 16;
-/// Searches of a warp for rows without a list before that.
-constexpr unsigned direct_searches = 2;
-/// Threads with such rows, of a block that has more pending candidates than threads, above which it does not search: a
-/// round in which any warp does takes some 50 us.
-constexpr unsigned direct_searched = 4;
+constexpr unsigned direct_changes = 4;
 /// A warp whose turn is to come looks again after so many nanoseconds for each that is before it.
 constexpr unsigned direct_sleep = 64;
 

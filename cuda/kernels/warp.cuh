@@ -66,6 +66,11 @@ __device__ inline bool any_running(bool value) {
 #endif
 }
 
+/// Lanes of the mask before the own one.
+__device__ inline std::uint32_t lanes_before(unsigned lanes) {
+  return static_cast<std::uint32_t>(__popc(lanes & ((1u << threadIdx.x % 32) - 1)));
+}
+
 /// A mask of the lowest `count` bits; all 32 if `count` is larger.
 __device__ inline std::uint32_t low_bits(std::uint32_t count) {
 #ifdef __CUDA_ARCH__

@@ -286,6 +286,13 @@ TEST_P(Emulated, agrees_on_many_classes_in_one_spot) {
   for_each_case_of_classes(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
+TEST_P(Emulated, agrees_on_nested_boxes) {
+  if (!takes_both_paths(method()))
+    GTEST_SKIP() << "the method takes one path, by the capacity";
+  use(132);
+  for_each_case_of_nested(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
+}
+
 TEST_P(Emulated, agrees_on_few_candidates_with_much_room) {
   if (!takes_both_paths(method()))
     GTEST_SKIP() << "the method takes one path, by the capacity";

@@ -120,6 +120,10 @@ TEST_P(CudaAgainstOracle, agrees_on_many_classes_in_one_spot) {
   for_each_case_of_classes(method(), agrees());
 }
 
+TEST_P(CudaAgainstOracle, agrees_on_nested_boxes) {
+  for_each_case_of_nested(method(), agrees());
+}
+
 TEST_P(CudaAgainstOracle, agrees_with_rules) {
   if (!reads(method(), CROWD_NMS_READS_RULE))
     GTEST_SKIP() << "the method reads no rules";

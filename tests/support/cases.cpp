@@ -391,6 +391,42 @@ void for_each_case_of_classes(CrowdNmsMethod method, const std::function<void(co
   }
 }
 
+void for_each_case_of_nested(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  struct Nested {
+    const char* name;
+    float half, growth;
+    bool equal_scores;
+    double overlap_threshold;
+    std::uint32_t apart;  ///< as many candidates more that overlap none
+    CrowdNmsMetric metric = CROWD_NMS_IOU;
+  };
+  // Of the first, sums of two areas overflow from somewhere on: those overlap none.
+  constexpr Nested cases[] = {
+      {"sums of areas overflow", 4e18f, 1.0007f, false, 0.5, 0},
+      {"more suppressors than a list has", 50, 1.002f, false, 0.9, 600},
+      {"lists without room, equal scores", 50, 1.011f, true, 0.5, 100},
+      {"all in one that ranks worse, and survives", 50, 1.002f, false, 0.9, 100, CROWD_NMS_OVER_LOWER}};
+  for (const Nested& nested : cases) {
+    constexpr std::uint32_t n = 1100;
+    Dice dice(n);
+    Boxes set;
+    float half = nested.half;
+    for (std::uint32_t i = 0; i < n; ++i, half *= nested.growth)
+      set.add({-half, -half, half, half}, nested.equal_scores ? 0.5f : dice.unit());
+    for (std::uint32_t i = 0; i < nested.apart; ++i) {
+      const float x = static_cast<float>(i) * 10;
+      set.add({x, -1e9f, x + 5, -1e9f + 1000}, dice.unit());
+    }
+    // By its own area all others are within it; by theirs none has much of it.
+    set.add({-1e5f, -1e5f, 1e5f, 1e5f}, -1);
+    Case it{nested.name, default_params(), Batch::of(set), {n + nested.apart + 1, true, true}};
+    it.params.method = method;
+    it.params.metric = nested.metric;
+    it.params.overlap_threshold = nested.overlap_threshold;
+    body(it);
+  }
+}
+
 RandomFrame random_frame(std::uint64_t seed) {
   Dice dice(seed);
   const auto& kind = distributions()[dice.below(static_cast<std::uint32_t>(distributions().size()))];

@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Decides in rank order what looks (pending.cuh) have left undecided for too long. A warp takes 32 consecutive ranks
-// and decides them at once when all better ranks are decided, which a word of the block says: the token. 128 steps
-// decide any frame. Lists are read, and rows without lists compared with survivors, while their warps wait for the
-// token: of suppressors in the last groups before, bits are known by then, and a step is an AND of words.
+// Decides in rank order what looks (pending.cuh) have left undecided. A warp takes 32 consecutive undecided rows, a
+// group, and decides them at once when all better ones are decided, which a word of the block says: the token. 128
+// steps decide any frame. Lists are read, and rows without lists compared with survivors, while their warps wait for
+// the token: of suppressors in the last groups before, bits are known by then, and a step is an AND of words.
 #pragma once
 
 #include "kernels/chain.cuh"
 #include "kernels/direct/pending.cuh"
-#include "kernels/hull.cuh"
+#include "kernels/direct/settled.cuh"
 
 namespace crowd::CROWD_DIRECT {
 
-/// The token: how many groups of 32 ranks are decided, and how many survivors these have. The survivors' indices are in
-/// Memory::members.
+/// The token: how many groups are decided, and how many of these were kept in this order. The indices of
+/// those are in Memory::members.
 struct Token {
   std::uint32_t word;
 
@@ -29,26 +29,36 @@ struct Token {
   }
 };
 
+/// In Memory::representatives: of 32 consecutive ranks, those that are undecided, before these are put in order.
+__device__ inline std::uint32_t* undecided_of_ranks(const View& view, std::uint32_t first) {
+  return view.memory.representatives + first / 32;
+}
+
+/// In the same place, afterwards: rows of a group that are kept.
+__device__ inline std::uint32_t* kept_of_group(const View& view, std::uint32_t group) {
+  return view.memory.representatives + group;
+}
+
 /// Groups before its own of which a group knows the suppressors of listed rows apart: while these are decided, one
 /// after another, it looks through lists for suppressors in the groups before them.
 constexpr unsigned groups_before = 3;
 
-/// A row's suppressors in its own group of ranks and in those before, the last one first: bits of lanes.
+/// A row's suppressors in its own group and in those before, the last one first: bits of lanes.
 struct NearSuppressors {
   std::uint32_t own = 0, before[groups_before] = {};
 };
 
-/// Those of a listed row that are undecided. Undecided words hold ranks.
+/// Those of a listed row that are undecided. Undecided words hold places in the order.
 __device__ inline NearSuppressors undecided_near(const View& view, const Row& row, std::uint32_t group) {
   NearSuppressors near;
   const auto add = [&](std::uint32_t index) {
     const PublishedDecision decision = view.decision(index);
-    const std::uint32_t rank = decision.index();
-    const std::uint32_t bit = decision.is_undecided() ? 1u << rank % 32 : 0;
-    near.own |= rank / 32 == group ? bit : 0;
+    const std::uint32_t place = decision.index();
+    const std::uint32_t bit = decision.is_undecided() ? 1u << place % 32 : 0;
+    near.own |= place / 32 == group ? bit : 0;
 #pragma unroll
     for (unsigned b = 0; b < groups_before; ++b)
-      near.before[b] |= rank / 32 + 1 + b == group ? bit : 0;
+      near.before[b] |= place / 32 + 1 + b == group ? bit : 0;
   };
   if (row.has_one_suppressor()) {
     add(row.best());
@@ -69,86 +79,6 @@ __device__ inline bool has_kept_suppressor(const View& view, const Row& row) {
   return (row.has_one_suppressor() ? view.decision(row.best()) : add_list(view, row)).has_kept();
 }
 
-__device__ inline Candidate from_lane(const Candidate& of, int lane) {
-  Candidate its{};
-  its.box = {__shfl_sync(all_lanes, of.box.x, lane), __shfl_sync(all_lanes, of.box.y, lane),
-             __shfl_sync(all_lanes, of.box.z, lane), __shfl_sync(all_lanes, of.box.w, lane)};
-  its.label = __shfl_sync(all_lanes, of.label, lane);
-  if constexpr (has_rules)
-    its.index = __shfl_sync(all_lanes, of.index, lane);
-  return its;
-}
-
-/// overlapping(), one of the others after another.
-__device__ inline std::uint32_t overlapping_by_others(const View& view, const Candidate& mine, bool open,
-                                                      const Candidate& other, unsigned others) {
-  const PairRule& rule = view.a.rule;
-  std::uint32_t found = 0;
-  for (unsigned todo = others; todo; todo &= todo - 1) {
-    const int lane = __ffs(static_cast<int>(todo)) - 1;
-    const float left = __shfl_sync(all_lanes, other.box.x, lane);
-    const float right = __shfl_sync(all_lanes, other.box.z, lane);
-    const bool meets = rule.disjoint_too || meet_along(left, right, mine.box.x, mine.box.z, rule.overlap.offset);
-    if (!__any_sync(all_lanes, open && meets))
-      continue;
-    const Candidate its = from_lane(other, lane);
-    if (open && (!rule.by_class || its.label == mine.label) && overlaps(view.a, view.input, its, mine))
-      found |= 1u << lane;
-  }
-  return found;
-}
-
-/// overlapping(), one of the lanes' own after another.
-__device__ inline std::uint32_t overlapping_by_rows(const View& view, const Candidate& mine, unsigned rows,
-                                                    const Candidate& other, bool asked) {
-  std::uint32_t found = 0;
-  for (unsigned todo = rows; todo; todo &= todo - 1) {
-    const int lane = __ffs(static_cast<int>(todo)) - 1;
-    const Candidate its = from_lane(mine, lane);
-    const bool hit =
-        asked && (!view.a.rule.by_class || other.label == its.label) && overlaps(view.a, view.input, other, its);
-    const std::uint32_t hits = __ballot_sync(all_lanes, hit);
-    found = static_cast<int>(threadIdx.x % 32) == lane ? hits : found;
-  }
-  return found;
-}
-
-/// For lanes that are `open`: bits of lanes whose candidate `other`, if it is `asked` for, overlaps the lane's own. For
-/// a whole warp.
-__device__ inline std::uint32_t overlapping(const View& view, const Candidate& mine, bool open, const Candidate& other,
-                                            bool asked) {
-  const unsigned rows = __ballot_sync(all_lanes, open);
-  const unsigned others = __ballot_sync(all_lanes, asked);
-  return __popc(others) <= __popc(rows) ? overlapping_by_others(view, mine, open, other, others)
-                                        : overlapping_by_rows(view, mine, rows, other, asked);
-}
-
-/// False if the lane's `box` overlaps none of the boxes that lanes have `near`. True if these are few. For a whole
-/// warp.
-__device__ inline bool may_overlap_any(const float4& box, const float4& others, bool near, const PairRule& rule) {
-  constexpr int few = 4;
-  return __popc(__ballot_sync(all_lanes, near)) <= few ||
-         may_overlap(box, hull_of_lanes(others, near, rule.overlap.offset), rule);
-}
-
-/// Compares the lanes' rows that are `open` with survivors `from` to `end` - 1. Returns whether the lane's row is still
-/// open. For a whole warp.
-__device__ inline bool try_new_survivors(const View& view, const Candidate& mine, bool open, std::uint32_t from,
-                                         std::uint32_t end) {
-  const PairRule& rule = view.a.rule;
-  const Hull hull = hull_of_lanes(mine.box, open, rule.overlap.offset);
-  for (std::uint32_t base = from; base < end && __any_sync(all_lanes, open); base += 32) {
-    const std::uint32_t place = base + threadIdx.x % 32;
-    Candidate survivor{};
-    if (place < end)
-      survivor = fetch(view.a, view.input, load_relaxed(view.memory.members + place));
-    const bool near = place < end && may_overlap(survivor.box, hull, rule);
-    const bool may = may_overlap_any(mine.box, survivor.box, near, rule);
-    open &= !overlapping(view, mine, open && may, survivor, near);
-  }
-  return open;
-}
-
 /// What the lanes' rows of a group know of its turn.
 struct GroupRows {
   Row row;
@@ -158,7 +88,8 @@ struct GroupRows {
 
 /// Waits until all groups before `group` are decided. Meanwhile compares the lanes' rows with survivors of all groups
 /// but those that NearSuppressors are about. Returns the number of survivors. For a whole warp.
-__device__ inline std::uint32_t wait_for_token(const View& view, std::uint32_t group, GroupRows& rows) {
+template <bool any_unlisted>
+__device__ std::uint32_t wait_for_token(const View& view, std::uint32_t group, GroupRows& rows) {
   bool listed_tried = false, unlisted_tried = false;
   for (std::uint32_t tried = 0;;) {
     // All lanes must see the same token.
@@ -170,10 +101,10 @@ __device__ inline std::uint32_t wait_for_token(const View& view, std::uint32_t g
       if (rows.listed)
         rows.listed = !has_kept_suppressor(view, rows.row);
     }
-    if (!unlisted_tried) {
+    if (any_unlisted && !unlisted_tried) {
       unlisted_tried = token.groups() + 1 >= group;
       if (tried < token.survivors() && __any_sync(all_lanes, rows.unlisted))
-        rows.unlisted = try_new_survivors(view, rows.mine, rows.unlisted, tried, token.survivors());
+        rows.unlisted = try_survivors(view, rows.mine, rows.unlisted, tried, token.survivors(), ~0u);
       tried = token.survivors();
     }
     if (token.groups() == group)
@@ -184,15 +115,17 @@ __device__ inline std::uint32_t wait_for_token(const View& view, std::uint32_t g
   }
 }
 
-/// Suppressors near the lanes' undecided rows; of unlisted ones in their group and the last one before. `may_suppress`:
-/// whether the lane's own row may. For a whole warp.
-__device__ inline NearSuppressors find_near(const View& view, std::uint32_t group, const GroupRows& rows,
-                                            bool may_suppress) {
+/// Suppressors near the lanes' undecided rows; of unlisted ones in their group and the last one before, but those that
+/// compare_with_settled() has tried. For a whole warp.
+template <bool any_unlisted>
+__device__ NearSuppressors find_near(const View& view, std::uint32_t group, const GroupRows& rows) {
   NearSuppressors near;
-  if (__any_sync(all_lanes, rows.unlisted)) {
-    near.own = overlapping(view, rows.mine, rows.unlisted, rows.mine, may_suppress) & low_bits(threadIdx.x % 32);
+  if (any_unlisted && __any_sync(all_lanes, rows.unlisted)) {
+    near.own = overlapping(view, rows.mine, rows.unlisted, rows.mine, rows.listed || rows.unlisted) &
+               low_bits(threadIdx.x % 32);
     if (group) {
-      const std::uint32_t index = view.found.rows[32 * (group - 1) + threadIdx.x % 32].index();
+      const std::uint32_t rank = view.memory.ranks[32 * (group - 1) + threadIdx.x % 32];
+      const std::uint32_t index = view.found.rows[rank].index();
       const bool may = !view.decision(index).all_suppressed();
       near.before[0] =
           overlapping(view, rows.mine, rows.unlisted, may ? fetch(view.a, view.input, index) : Candidate{}, may);
@@ -203,56 +136,100 @@ __device__ inline NearSuppressors find_near(const View& view, std::uint32_t grou
   return near;
 }
 
-/// Decides 32 consecutive ranks, a lane a rank, and passes the token on. All that can be known before the group's turn
-/// is found out before: later, all others wait. For a whole warp.
-__device__ inline void decide_group(const View& view, std::uint32_t group) {
+/// Decides a group, a lane a row, and passes the token on. All that can be known before the group's turn is found out
+/// before: later, all others wait. `undecided`: rows in the order. For a whole warp.
+template <bool any_unlisted>
+__device__ void decide_group(const View& view, std::uint32_t group, std::uint32_t undecided) {
   const std::uint32_t lane = threadIdx.x % 32;
-  const std::uint32_t rank = 32 * group + lane;
-  const Row row = rank < view.a.capacity ? view.found.rows[rank] : Row::absent();
-  const PublishedDecision before = view.decision(row.index());
-  const bool undecided = before.is_undecided();
-  GroupRows rows{row, {}, undecided && !row.is_unlisted(), undecided && row.is_unlisted()};
-  const bool may_suppress = undecided || before.has_kept();
-  if (may_suppress)
+  const bool mine = 32 * group + lane < undecided;
+  const std::uint32_t rank = mine ? view.memory.ranks[32 * group + lane] : 0;
+  const Row row = mine ? view.found.rows[rank] : Row::absent();
+  const bool unlisted = any_unlisted && mine && row.is_unlisted();
+  GroupRows rows{row, {}, mine && !unlisted, unlisted};
+  if (any_unlisted && mine)
     rows.mine = fetch(view.a, view.input, row.index());
-  const std::uint32_t settled = __ballot_sync(all_lanes, before.has_kept());
-  const NearSuppressors near = find_near(view, group, rows, may_suppress);
-  const std::uint32_t survivors = wait_for_token(view, group, rows);
-  std::uint32_t kept_suppressors = near.own & settled;
+  const NearSuppressors near = find_near<any_unlisted>(view, group, rows);
+  const std::uint32_t survivors = wait_for_token<any_unlisted>(view, group, rows);
+  std::uint32_t kept_suppressors = 0;
 #pragma unroll
   for (unsigned b = 0; b < groups_before; ++b)
     if (group > b)
-      kept_suppressors |= near.before[b] & load_relaxed(&view.shared.kept[group - 1 - b]);
+      kept_suppressors |= near.before[b] & load_relaxed(kept_of_group(view, group - 1 - b));
   const std::uint32_t kept =
       keep_lanes(__ballot_sync(all_lanes, (rows.listed || rows.unlisted) && !kept_suppressors), near.own);
-  const std::uint32_t survive = kept | settled;
-  const bool survives = survive >> lane & 1;
-  if (undecided)
+  const bool survives = kept >> lane & 1;
+  if (mine)
     view.publish(row.index(), survives ? PublishedDecision::kept(rank) : PublishedDecision::suppressed());
-  const auto better = static_cast<std::uint32_t>(__popc(survive & low_bits(lane)));
+  const auto better = static_cast<std::uint32_t>(__popc(kept & low_bits(lane)));
   if (survives)
     store_relaxed_shared(view.memory.members + survivors + better, row.index());
+  if (lane == 0)
+    store_relaxed_shared(kept_of_group(view, group), kept);
   __syncwarp();
-  if (lane == 0) {
-    if (kept)
-      atomicOr(&view.shared.kept[group], kept);
+  if (lane == 0)
     store_release_in_block(&view.shared.pending,
-                           (group + 1) << 16 | (survivors + static_cast<std::uint32_t>(__popc(survive))));
+                           (group + 1) << 16 | (survivors + static_cast<std::uint32_t>(__popc(kept))));
+  if (survives)
+    view.keep_rank(rank);
+}
+
+/// Marks undecided rows by rank. Returns whether the thread saw one without a list. For a whole block.
+__device__ inline bool mark_undecided(const View& view) {
+  bool any_unlisted = false;
+  for (std::uint32_t base = threadIdx.x / 32 * 32; base < view.a.capacity; base += blockDim.x) {
+    const std::uint32_t rank = base + threadIdx.x % 32;
+    const Row row = rank < view.a.capacity ? view.found.rows[rank] : Row::absent();
+    const bool undecided = view.decision(row.index()).is_undecided();
+    any_unlisted |= undecided && row.is_unlisted();
+    const std::uint32_t word = __ballot_sync(all_lanes, undecided);
+    if (threadIdx.x % 32 == 0)
+      *undecided_of_ranks(view, base) = word;
   }
+  return any_unlisted;
+}
+
+/// Lists the ranks of undecided rows in Memory::ranks. Their words say where. Returns how many there are. For a whole
+/// block, after a barrier.
+__device__ inline std::uint32_t order_undecided(const View& view) {
+  const std::uint32_t groups = ceil_div(view.a.capacity, 32);
+  const std::uint32_t lane = threadIdx.x % 32;
+  for (std::uint32_t group = threadIdx.x / 32; group < groups; group += blockDim.x / 32) {
+    const std::uint32_t word = *undecided_of_ranks(view, 32 * group);
+    const std::uint32_t place = bits_before(undecided_of_ranks(view, 0), group) + lanes_before(word);
+    if (word >> lane & 1) {
+      const std::uint32_t rank = 32 * group + lane;
+      view.memory.ranks[place] = static_cast<std::uint16_t>(rank);
+      view.store(view.found.rows[rank].index(), PublishedDecision::undecided(place));
+    }
+  }
+  return bits_before(undecided_of_ranks(view, 0), groups);
+}
+
+/// Decides `undecided` rows in order. `any_unlisted`: some have no list. For a whole block. Not inlined: registers and
+/// instructions of either are kept from the other.
+template <bool any_unlisted>
+static __noinline__ __device__ void decide_groups(View view, std::uint32_t undecided) {
+  assume_spaces(view);
+  for (std::uint32_t group = threadIdx.x / 32; group * 32 < undecided; group += blockDim.x / 32)
+    decide_group<any_unlisted>(view, group, undecided);
 }
 
 /// For a whole block, after a barrier. Aliases are given up: their words are replaced. Not inlined, so that this rare
 /// path takes no registers from the others.
 static __noinline__ __device__ void decide_in_order(View view) {
-  const std::uint32_t capacity = view.a.capacity;
-  for (std::uint32_t rank = threadIdx.x; rank < capacity; rank += blockDim.x)
-    if (const std::uint32_t index = view.found.rows[rank].index(); view.decision(index).is_undecided())
-      view.store(index, PublishedDecision::undecided(rank));
   if (threadIdx.x == 0)
     view.shared.pending = 0;
+  bool any_unlisted = __syncthreads_or(mark_undecided(view));
+  if (any_unlisted) {
+    compare_with_settled(view);
+    any_unlisted = __syncthreads_or(mark_undecided(view));
+  }
+  const std::uint32_t undecided = order_undecided(view);
   __syncthreads();
-  for (std::uint32_t group = threadIdx.x / 32; group * 32 < capacity; group += blockDim.x / 32)
-    decide_group(view, group);
+  if (any_unlisted)
+    decide_groups<true>(view, undecided);
+  else
+    decide_groups<false>(view, undecided);
 }
 
 }  // namespace crowd::CROWD_DIRECT

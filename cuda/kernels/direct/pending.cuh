@@ -138,19 +138,20 @@ __device__ inline PublishedDecision search_all(const View& view, unsigned todo, 
   return then;
 }
 
-/// One look of the warp's unlisted rows (`mine`); `then` for the other lanes. Searches no more often than the warp has
-/// `searches` left, and counts. For a whole warp.
-__device__ inline PublishedDecision look_for_any(const View& view, Row& row, bool mine, unsigned& searches,
-                                                 PublishedDecision then) {
-  if (__any_sync(all_lanes, mine)) {
-    const PublishedDecision suppressor = view.decision(mine ? row.best() : sentinel_suppressed);
-    const unsigned all = __ballot_sync(all_lanes, mine && suppressor.all_suppressed());
-    unsigned todo = 0;
-    for (unsigned left = all; left && searches; left &= left - 1, --searches)
-      todo |= left & -left;
+/// One look of the warp's unlisted rows (`mine`); `then` for the other lanes. `limited`: does not search for the next
+/// suppressor of those whose last one is suppressed; they stay undecided. For a whole warp.
+template <bool limited>
+__device__ PublishedDecision look_for_any(const View& view, Row& row, bool mine, PublishedDecision then) {
+  if (!__any_sync(all_lanes, mine))
+    return then;
+  const PublishedDecision suppressor = view.decision(mine ? row.best() : sentinel_suppressed);
+  if (mine)
+    then = suppressor.has_kept() ? PublishedDecision::suppressed() : PublishedDecision::undecided(row.index());
+  if constexpr (!limited) {
+    const unsigned todo = __ballot_sync(all_lanes, mine && suppressor.all_suppressed());
     const PublishedDecision found = search_all(view, todo, row);
-    if (mine)
-      then = suppressor.has_kept() ? PublishedDecision::suppressed() : found;
+    if (todo >> threadIdx.x % 32 & 1)
+      then = found;
   }
   return then;
 }
@@ -174,7 +175,6 @@ __device__ bool decide_few(const View& view) {
   const ListHead first = load_first(view, row, vectors);
   const bool any_unlisted = __any_sync(all_lanes, row.is_unlisted());
   PublishedDecision known = initial_decision(row);
-  unsigned searches = limited ? tuning::direct_searches : ~0u;
   unsigned looks = tuning::direct_looks;
   // No pause between looks: what a warp learns others may need at once, and barriers in between take longer than looks
   // that learn nothing (LESSONS.md, 8).
@@ -186,7 +186,7 @@ __device__ bool decide_few(const View& view) {
     else if (undecided)
       then = follow(view, known);
     if (unlikely(any_unlisted))
-      then = look_for_any(view, row, undecided && row.is_unlisted(), searches, then);
+      then = look_for_any<limited>(view, row, undecided && row.is_unlisted(), then);
     if (then.word() != known.word()) {
       view.publish(row.index(), then);
       known = then;
@@ -205,12 +205,6 @@ __device__ inline bool decide_many(const View& view) {
   const std::uint32_t pending = view.shared.pending;
   const auto is_pending = [](const Row& row) { return row.has_suppressors() || decision_of(row).is_undecided(); };
   bool undecided = true;
-  // Rounds wait for searches: decide_in_order() takes less time where many rows need them.
-  bool unlisted = false;
-  for (std::uint32_t number = threadIdx.x; number < pending; number += blockDim.x)
-    unlisted |= view.memory.pending[number].is_unlisted();
-  unsigned searches =
-      __syncthreads_count(unlisted) > static_cast<int>(tuning::direct_searched) ? 0 : tuning::direct_searches;
 #pragma unroll 1
   for (unsigned round = 0; round < tuning::direct_rounds; ++round) {
     for (std::uint32_t base = 0; base < pending; base += blockDim.x) {
@@ -227,7 +221,7 @@ __device__ inline bool decide_many(const View& view) {
       else if (mine && !row.has_suppressors())
         then = follow(view, decision_of(row));
       if (unlikely(__any_sync(all_lanes, is_unlisted)))
-        then = look_for_any(view, row, is_unlisted, searches, then);
+        then = look_for_any<true>(view, row, is_unlisted, then);
       if (then.word() != PublishedDecision::undecided(row.index()).word())
         row = with_decision(row, then);
       if (mine)

@@ -64,10 +64,6 @@ __device__ std::uint32_t count_chosen(unsigned chosen, unsigned (&lanes)[items])
   return all;
 }
 
-__device__ inline std::uint32_t lanes_before(unsigned lanes) {
-  return static_cast<std::uint32_t>(__popc(lanes & ((1u << threadIdx.x % 32) - 1)));
-}
-
 /// Places in a list, for each item of which `chosen` has a bit. `count`: entries so far.
 template <unsigned items>
 __device__ void take_places_of(std::uint32_t& count, unsigned chosen, std::uint32_t (&places)[items]) {

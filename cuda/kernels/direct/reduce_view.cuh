@@ -12,10 +12,14 @@ namespace crowd::CROWD_DIRECT {
 constexpr unsigned items_max = 4;
 static_assert(capacity_max <= 1024 * items_max);
 
+constexpr unsigned size_classes = 128;
+static_assert(size_classes % 32 == 0);
+
 struct ReduceShared {
   alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< a bit for each rank
-  std::uint32_t pending;    ///< rows listed in Memory::pending; in decide_in_order() the Token
-  std::uint32_t undecided;  ///< not 0: looks have left a row undecided
+  std::uint32_t pending;              ///< rows listed in Memory::pending; in decide_in_order() the Token
+  std::uint32_t undecided;            ///< not 0: looks have left a row undecided
+  std::uint32_t sizes[size_classes];  ///< compare_with_settled(): rows of each class of size, then where the next goes
 };
 
 /// A published decision: a Decision in a word made to be added. The sum over up to max_summands candidates tells
@@ -169,5 +173,22 @@ struct View {
     atomicOr(&shared.kept[rank / 32], 1u << rank % 32);
   }
 };
+
+/// Tells the compiler where a view's pointers lead, in functions that are not inlined: shared memory takes one register
+/// an address, and fewer instructions.
+__device__ inline void assume_spaces([[maybe_unused]] const View& view) {
+#ifdef __CUDA_ARCH__
+  __builtin_assume(__isShared(&view.shared));
+  __builtin_assume(__isShared(view.memory.decisions));
+  __builtin_assume(__isShared(view.memory.ranks));
+  __builtin_assume(__isShared(view.memory.members));
+  __builtin_assume(__isShared(view.memory.representatives));
+  __builtin_assume(__isGlobal(view.found.rows));
+  __builtin_assume(__isGlobal(view.found.lists));
+#if CUDART_VERSION >= 12000
+  __builtin_assume(__isGridConstant(&view.a));
+#endif
+#endif
+}
 
 }  // namespace crowd::CROWD_DIRECT
