@@ -82,7 +82,7 @@ __device__ inline bool has_kept_suppressor(const View& view, const Row& row) {
 /// What the lanes' rows of a group know of its turn.
 struct GroupRows {
   Row row;
-  Candidate mine;         ///< of a row that is kept or undecided
+  Candidate mine;         ///< of a row of the order, if any has no list
   bool listed, unlisted;  ///< undecided, so far: no suppressor is known to be kept
 };
 
