@@ -22,14 +22,14 @@ constexpr unsigned direct_with_room = 2;
 /// Up to this capacity one cluster of small_group blocks does both map and reduce (small.cu).
 constexpr unsigned small_capacity = 256;
 constexpr unsigned small_group = 8;
-/// List entries per candidate that the workspace has room for: 56 bytes of the 64 that the contract allows. A candidate
-/// whose list finds no room searches instead. With room for 20 and lists padded to 4 entries that happened to 3 of 4096
-/// crowded candidates of equal score. Lists are padded to 8 now.
+/// List entries per candidate that the workspace has room for: 56 bytes. A candidate whose list finds no room gets a
+/// mask instead. With room for 20 and lists padded to 4 entries that happened to 3 of 4096 crowded candidates of equal
+/// score. Lists are padded to 8 now.
 constexpr unsigned direct_list_room = 28;
-/// Queues of pairs that a block fills before it tests the others a column a thread, if these would fill as many more:
-/// 2800 nested boxes of 4096 take the map 52 us, not 298.
-constexpr unsigned direct_queues = 3;
+/// A tile is dense if its pairs would fill more than so many queues: it takes masks 29 us, and each queue up to 8.
+/// Where it matters only whether there are suppressors, so many queues come first.
 constexpr unsigned direct_queues_left = 4;
+constexpr unsigned direct_queues = 3;
 /// Looks of a warp, and rounds of a block that has more pending candidates than threads, after which candidates are
 /// decided in rank order. Aliases decide a chain of 4096 within 12 rounds.
 constexpr unsigned direct_looks = 20;
@@ -37,6 +37,8 @@ constexpr unsigned direct_rounds = 13;
 /// That is so, too, if every fourth round finds that fewer than one in so many threads with undecided candidates have
 /// learned anything.
 constexpr unsigned direct_changes = 4;
+/// And once a thread has read so many vectors of lists: a round over lists of 64 takes as long as 20 groups in order.
+constexpr unsigned direct_vectors = 64;
 /// A warp whose turn is to come looks again after so many nanoseconds for each that is before it.
 constexpr unsigned direct_sleep = 64;
 

@@ -24,7 +24,7 @@ constexpr unsigned capacity_max = tuning::direct_capacity;
 /// Largest tile, in words of 32 rows.
 constexpr unsigned words_max = 2;
 
-/// Longest list of suppressors. A row with more is unlisted.
+/// Longest list of suppressors. A row with more has a mask instead.
 constexpr unsigned suppressors_max = 64;
 /// List entries per row that a tile has room for. Lists are whole vectors of list_step entries, padded with
 /// no_suppressor.
@@ -57,10 +57,9 @@ class alignas(8) Row {
   __device__ Row(std::uint32_t index, std::uint32_t suppressors, std::uint32_t best, std::uint32_t list)
       : index_suppressors_(suppressors << 16 | index), best_list_(list << 16 | best) {}
   __device__ explicit Row(const uint2& words) : index_suppressors_(words.x), best_list_(words.y) {}
-  /// A row with several suppressors and no list: there was no room, or `existence_only`. Only suppressors of ranks from
-  /// `from` on matter.
-  __device__ static Row unlisted(std::uint32_t index, std::uint32_t best, std::uint32_t rank, std::uint32_t from = 0) {
-    return Row(index, unlisted_bit | from, best, rank);
+  /// A row with several suppressors and no list: it has a mask (Found::masks), unless `existence_only`.
+  __device__ static Row masked(std::uint32_t index, std::uint32_t best) {
+    return Row(index, masked_bit, best, 0);
   }
 
   /// Fills ranks beyond the last valid candidate.
@@ -80,10 +79,10 @@ class alignas(8) Row {
   __device__ bool is_listed() const {
     return suppressors() - 2 < suppressors_max - 1;
   }
-  __device__ bool is_unlisted() const {
-    return index_suppressors_ >= unlisted_bit << 16;
+  __device__ bool is_masked() const {
+    return index_suppressors_ >= masked_bit << 16;
   }
-  /// Number of suppressors, or just not 0 if DirectArguments::existence_only. Not for rows that are unlisted.
+  /// Number of suppressors, or just not 0 if DirectArguments::existence_only. Not for rows that are masked.
   __device__ std::uint32_t suppressors() const {
     return index_suppressors_ >> 16;
   }
@@ -102,20 +101,13 @@ class alignas(8) Row {
   __device__ std::uint32_t list() const {
     return best_list_ >> 16;
   }
-  /// For unlisted rows: own rank, and the rank from which on suppressors matter.
-  __device__ std::uint32_t rank() const {
-    return best_list_ >> 16;
-  }
-  __device__ std::uint32_t from() const {
-    return suppressors() - unlisted_bit;
-  }
 
   static constexpr std::uint32_t tied_bit = 0x8000;
   static_assert(sentinel_kept < tied_bit);
 
  private:
-  static constexpr std::uint32_t unlisted_bit = 0x8000;
-  static_assert(capacity_max < unlisted_bit);
+  static constexpr std::uint32_t masked_bit = 0x8000;
+  static_assert(capacity_max < masked_bit);
 
   std::uint32_t index_suppressors_;
   std::uint32_t best_list_;
@@ -126,10 +118,17 @@ struct RejectedCounts {
   std::uint32_t invalid, below_threshold;
 };
 
+/// Words of a mask: a bit for each candidate of a frame, by index, in whole vectors.
+constexpr unsigned bits_per_vector = 32 * sizeof(uint4) / sizeof(std::uint32_t);
+CROWD_HD constexpr std::uint32_t mask_words(std::uint32_t capacity) {
+  return (capacity + bits_per_vector - 1) / bits_per_vector * (bits_per_vector / 32);
+}
+
 /// A frame's outputs of the map.
 struct Found {
   Row* rows;
   uint4* lists;
+  std::uint32_t* masks;  ///< by index, of masked rows alone: their suppressors
   RejectedCounts* rejected;
 };
 
@@ -150,7 +149,8 @@ struct DirectArguments {
 
   __device__ Found found(std::uint32_t frame) const {
     const std::size_t slot = static_cast<std::size_t>(frame) * capacity;
-    return {of_first.rows + slot, of_first.lists + list_vectors(slot), of_first.rejected + frame};
+    return {of_first.rows + slot, of_first.lists + list_vectors(slot), of_first.masks + slot * mask_words(capacity),
+            of_first.rejected + frame};
   }
 };
 static_assert(sizeof(DirectArguments) <= 4096, "what a kernel takes");

@@ -3,31 +3,19 @@
 //
 // Decides in rank order what looks (pending.cuh) have left undecided. A warp takes 32 consecutive undecided rows, a
 // group, and decides them at once when all better ones are decided, which a word of the block says: the token. 128
-// steps decide any frame. Lists are read, and rows without lists compared with survivors, while their warps wait for
-// the token: of suppressors in the last groups before, bits are known by then, and a step is an AND of words.
+// steps decide any frame. Lists and masks are read while their warps wait for the token: of suppressors in the last
+// groups before, bits are known by then, and a step is an AND of words.
 #pragma once
 
 #include "kernels/chain.cuh"
 #include "kernels/direct/pending.cuh"
-#include "kernels/direct/settled.cuh"
 
 namespace crowd::CROWD_DIRECT {
 
-/// The token: how many groups are decided, and how many of these were kept in this order. The indices of
-/// those are in Memory::members.
-struct Token {
-  std::uint32_t word;
-
-  __device__ static Token load(const View& view) {
-    return {load_relaxed(&view.shared.pending)};
-  }
-  __device__ std::uint32_t groups() const {
-    return word >> 16;
-  }
-  __device__ std::uint32_t survivors() const {
-    return word & 0xffff;
-  }
-};
+/// The token: how many groups are decided.
+__device__ inline std::uint32_t& token(const View& view) {
+  return view.shared.pending;
+}
 
 /// In Memory::representatives: of 32 consecutive ranks, those that are undecided, before these are put in order.
 __device__ inline std::uint32_t* undecided_of_ranks(const View& view, std::uint32_t first) {
@@ -39,25 +27,28 @@ __device__ inline std::uint32_t* kept_of_group(const View& view, std::uint32_t g
   return view.memory.representatives + group;
 }
 
-/// Groups before its own of which a group knows the suppressors of listed rows apart: while these are decided, one
-/// after another, it looks through lists for suppressors in the groups before them.
-constexpr unsigned groups_before = 3;
+/// Groups before its own of which a group knows the suppressors apart: while these are decided, one after another, it
+/// looks through lists and masks for suppressors in the groups before them. Masks take longer.
+template <bool any_masked>
+constexpr unsigned groups_before = any_masked ? 5 : 3;
 
 /// A row's suppressors in its own group and in those before, the last one first: bits of lanes.
+template <bool any_masked>
 struct NearSuppressors {
-  std::uint32_t own = 0, before[groups_before] = {};
+  std::uint32_t own = 0, before[groups_before<any_masked>] = {};
 };
 
 /// Those of a listed row that are undecided. Undecided words hold places in the order.
-__device__ inline NearSuppressors undecided_near(const View& view, const Row& row, std::uint32_t group) {
-  NearSuppressors near;
+template <bool any_masked>
+__device__ NearSuppressors<any_masked> undecided_near(const View& view, const Row& row, std::uint32_t group) {
+  NearSuppressors<any_masked> near;
   const auto add = [&](std::uint32_t index) {
     const PublishedDecision decision = view.decision(index);
     const std::uint32_t place = decision.index();
     const std::uint32_t bit = decision.is_undecided() ? 1u << place % 32 : 0;
     near.own |= place / 32 == group ? bit : 0;
 #pragma unroll
-    for (unsigned b = 0; b < groups_before; ++b)
+    for (unsigned b = 0; b < groups_before<any_masked>; ++b)
       near.before[b] |= place / 32 + 1 + b == group ? bit : 0;
   };
   if (row.has_one_suppressor()) {
@@ -74,118 +65,193 @@ __device__ inline NearSuppressors undecided_near(const View& view, const Row& ro
   return near;
 }
 
-/// Whether a suppressor of a listed row is kept.
-__device__ inline bool has_kept_suppressor(const View& view, const Row& row) {
+/// A row of a group, a lane a row.
+struct GroupRow {
+  std::uint32_t rank;
+  Row row;
+  bool mine;  ///< there is one
+  bool open;  ///< and no suppressor of it is known to be kept
+  bool masked;
+};
+
+__device__ inline GroupRow row_of_group(const View& view, std::uint32_t group, std::uint32_t undecided) {
+  const std::uint32_t place = 32 * group + threadIdx.x % 32;
+  const bool mine = place < undecided;
+  const std::uint32_t rank = mine ? view.memory.ranks[place] : 0;
+  const Row row = mine ? view.found.rows[rank] : Row::absent();
+  return {rank, row, mine, mine, row.is_masked()};
+}
+
+/// Whether a suppressor on the list of the lane's row is kept.
+__device__ inline bool has_kept_on_list(const View& view, const Row& row) {
   return (row.has_one_suppressor() ? view.decision(row.best()) : add_list(view, row)).has_kept();
 }
 
-/// What the lanes' rows of a group know of its turn.
-struct GroupRows {
-  Row row;
-  Candidate mine;         ///< of a row of the order, if any has no list
-  bool listed, unlisted;  ///< undecided, so far: no suppressor is known to be kept
-};
+/// In Memory::members: room for a mask of the warp.
+__device__ inline std::uint32_t* room_of_warp(const View& view) {
+  return view.memory.members + threadIdx.x / 32 * mask_words(view.a.capacity);
+}
 
-/// Waits until all groups before `group` are decided. Meanwhile compares the lanes' rows with survivors of all groups
-/// but those that NearSuppressors are about. Returns the number of survivors. For a whole warp.
-template <bool any_unlisted>
-__device__ std::uint32_t wait_for_token(const View& view, std::uint32_t group, GroupRows& rows) {
-  bool listed_tried = false, unlisted_tried = false;
-  for (std::uint32_t tried = 0;;) {
-    // All lanes must see the same token.
-    const Token token{__shfl_sync(all_lanes, Token::load(view).word, 0)};
-    acquire_in_block();
+/// Looks at the masks of a group's open rows: finds out which have one of the candidates `kept`, and NearSuppressors of
+/// the others. For a whole warp.
+__device__ inline void look_at_masks(const View& view, std::uint32_t group, const uint4& kept, GroupRow& its,
+                                     NearSuppressors<true>& near) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  std::uint32_t* const room = room_of_warp(view);
+  // Lanes without a row come last: no row's suppressors.
+  std::uint32_t others[1 + groups_before<true>] = {its.row.index() % capacity_max};
+#pragma unroll
+  for (unsigned b = 0; b < groups_before<true>; ++b)
+    others[1 + b] = group > b ? view.found.rows[view.memory.ranks[32 * (group - 1 - b) + lane]].index() : 0;
+  for_each_mask<4>(view, its.open && its.masked, its.row.index(), [&](std::uint32_t taken, const uint4& mask) {
+    if (__any_sync(all_lanes, is_any(mask & kept))) {
+      its.open &= lane != taken;
+      return;
+    }
     __syncwarp();
-    if (!listed_tried && token.groups() + groups_before >= group) {
-      listed_tried = true;
-      if (rows.listed)
-        rows.listed = !has_kept_suppressor(view, rows.row);
-    }
-    if (any_unlisted && !unlisted_tried) {
-      unlisted_tried = token.groups() + 1 >= group;
-      if (tried < token.survivors() && __any_sync(all_lanes, rows.unlisted))
-        rows.unlisted = try_survivors(view, rows.mine, rows.unlisted, tried, token.survivors(), ~0u);
-      tried = token.survivors();
-    }
-    if (token.groups() == group)
-      return token.survivors();
-    // Warps whose turn is far off leave the multiprocessor to the others.
-    if (const std::uint32_t before = group - token.groups(); before > 1)
-      sleep_about(before * tuning::direct_sleep);
+    if (4 * lane < mask_words(view.a.capacity))
+      reinterpret_cast<uint4*>(room)[lane] = mask;
+    __syncwarp();
+    std::uint32_t found[1 + groups_before<true>];
+#pragma unroll
+    for (unsigned b = 0; b < 1 + groups_before<true>; ++b)
+      found[b] = __ballot_sync(all_lanes, room[others[b] / 32] >> others[b] % 32 & 1);
+    if (lane != taken)
+      return;
+    near.own = found[0] & low_bits(taken);
+#pragma unroll
+    for (unsigned b = 0; b < groups_before<true>; ++b)
+      near.before[b] = found[1 + b];
+  });
+}
+
+/// Looks for candidates in the masks of a group's open rows that are kept and were not `seen` yet. If these are many,
+/// and it is not the `last` time, leaves them for later. For a whole warp.
+__device__ inline void look_for_new(const View& view, bool last, GroupRow& its, uint4& seen) {
+  // A word of each of 32 rows is in 32 cache lines, a whole mask in four.
+  constexpr unsigned few = 8;
+  const uint4 now = kept_vector(view);
+  const uint4 added = now & ~seen;
+  const bool open = its.open && its.masked;
+  if (count_words(added) <= few) {
+    its.open &= !has_any_in_mask(view, open, its.row.index(), added);
+    seen = now;
+  } else if (last) {
+    for_each_mask<4>(view, open, its.row.index(), [&](std::uint32_t lane, const uint4& mask) {
+      const bool suppressed = __any_sync(all_lanes, is_any(mask & added));
+      its.open &= !(suppressed && threadIdx.x % 32 == lane);
+    });
   }
 }
 
-/// Suppressors near the lanes' undecided rows; of unlisted ones in their group and the last one before, but those that
-/// compare_with_settled() has tried. For a whole warp.
-template <bool any_unlisted>
-__device__ NearSuppressors find_near(const View& view, std::uint32_t group, const GroupRows& rows) {
-  NearSuppressors near;
-  if (any_unlisted && __any_sync(all_lanes, rows.unlisted)) {
-    near.own = overlapping(view, rows.mine, rows.unlisted, rows.mine, rows.listed || rows.unlisted) &
-               low_bits(threadIdx.x % 32);
-    if (group) {
-      const std::uint32_t rank = view.memory.ranks[32 * (group - 1) + threadIdx.x % 32];
-      const std::uint32_t index = view.found.rows[rank].index();
-      const bool may = !view.decision(index).all_suppressed();
-      near.before[0] =
-          overlapping(view, rows.mine, rows.unlisted, may ? fetch(view.a, view.input, index) : Candidate{}, may);
-    }
+/// How many groups are decided: the same on all lanes. For a whole warp.
+__device__ inline std::uint32_t load_token(const View& view) {
+  const std::uint32_t decided = __shfl_sync(all_lanes, load_relaxed(&token(view)), 0);
+  acquire_in_block();
+  __syncwarp();
+  return decided;
+}
+
+/// Waits until at most `ahead` groups before `group` are not decided. Calls meanwhile(last) after each look at the
+/// token. For a whole warp.
+template <typename Function>
+__device__ void wait_for_token(const View& view, std::uint32_t group, std::uint32_t ahead, const Function& meanwhile) {
+  for (;;) {
+    const std::uint32_t decided = load_token(view);
+    const bool last = decided + ahead >= group;
+    meanwhile(last);
+    if (last)
+      return;
+    // Warps whose turn is far off leave the multiprocessor to the others.
+    if (const std::uint32_t before = group - decided; before > 1)
+      sleep_about((before - ahead) * tuning::direct_sleep);
   }
-  if (rows.listed)
-    near = undecided_near(view, rows.row, group);
-  return near;
+}
+
+/// keep_lanes() for groups of which most rows are suppressed by a few: rounds that decide several at once. For a whole
+/// warp.
+__device__ inline std::uint32_t keep_lanes_at_once(std::uint32_t open, std::uint32_t suppressors) {
+  constexpr unsigned rounds = 3;
+  std::uint32_t kept = 0;
+#pragma unroll
+  for (unsigned round = 0; round < rounds && open; ++round) {
+    const bool mine = open >> threadIdx.x % 32 & 1;
+    kept |= __ballot_sync(all_lanes, mine && !(suppressors & open));
+    open &= ~kept & ~__ballot_sync(all_lanes, suppressors & kept);
+  }
+  return open ? kept | keep_lanes(open, suppressors) : kept;
 }
 
 /// Decides a group, a lane a row, and passes the token on. All that can be known before the group's turn is found out
 /// before: later, all others wait. `undecided`: rows in the order. For a whole warp.
-template <bool any_unlisted>
+template <bool any_masked>
 __device__ void decide_group(const View& view, std::uint32_t group, std::uint32_t undecided) {
   const std::uint32_t lane = threadIdx.x % 32;
-  const bool mine = 32 * group + lane < undecided;
-  const std::uint32_t rank = mine ? view.memory.ranks[32 * group + lane] : 0;
-  const Row row = mine ? view.found.rows[rank] : Row::absent();
-  const bool unlisted = any_unlisted && mine && row.is_unlisted();
-  GroupRows rows{row, {}, mine && !unlisted, unlisted};
-  if (any_unlisted && mine)
-    rows.mine = fetch(view.a, view.input, row.index());
-  const NearSuppressors near = find_near<any_unlisted>(view, group, rows);
-  const std::uint32_t survivors = wait_for_token<any_unlisted>(view, group, rows);
-  std::uint32_t kept_suppressors = 0;
+  GroupRow its = row_of_group(view, group, undecided);
+  NearSuppressors<any_masked> near;
+  if (its.open && !(any_masked && its.masked))
+    near = undecided_near<any_masked>(view, its.row, group);
+  if constexpr (any_masked) {
+    uint4 seen = kept_vector(view);
+    look_at_masks(view, group, seen, its, near);
+    wait_for_token(view, group, groups_before<true>, [&](bool last) { look_for_new(view, last, its, seen); });
+  } else {
+    wait_for_token(view, group, groups_before<false>, [](bool) {});
+  }
+  if (its.open && !(any_masked && its.masked))
+    its.open = !has_kept_on_list(view, its.row);
+  wait_for_token(view, group, 0, [](bool) {});
 #pragma unroll
-  for (unsigned b = 0; b < groups_before; ++b)
+  for (unsigned b = 0; b < groups_before<any_masked>; ++b)
     if (group > b)
-      kept_suppressors |= near.before[b] & load_relaxed(kept_of_group(view, group - 1 - b));
-  const std::uint32_t kept =
-      keep_lanes(__ballot_sync(all_lanes, (rows.listed || rows.unlisted) && !kept_suppressors), near.own);
+      its.open &= !(near.before[b] & load_relaxed(kept_of_group(view, group - 1 - b)));
+  const std::uint32_t open = __ballot_sync(all_lanes, its.open);
+  const std::uint32_t kept = any_masked ? keep_lanes_at_once(open, near.own) : keep_lanes(open, near.own);
   const bool survives = kept >> lane & 1;
-  if (mine)
-    view.publish(row.index(), survives ? PublishedDecision::kept(rank) : PublishedDecision::suppressed());
-  const auto better = static_cast<std::uint32_t>(__popc(kept & low_bits(lane)));
-  if (survives)
-    store_relaxed_shared(view.memory.members + survivors + better, row.index());
+  const std::uint32_t index = its.row.index();
+  if (its.mine)
+    view.publish(index, survives ? PublishedDecision::kept(its.rank) : PublishedDecision::suppressed());
+  if (any_masked && survives)
+    atomicOr(&view.shared.kept_indices[index / 32], 1u << index % 32);
   if (lane == 0)
     store_relaxed_shared(kept_of_group(view, group), kept);
   __syncwarp();
   if (lane == 0)
-    store_release_in_block(&view.shared.pending,
-                           (group + 1) << 16 | (survivors + static_cast<std::uint32_t>(__popc(kept))));
+    store_release_in_block(&token(view), group + 1);
   if (survives)
-    view.keep_rank(rank);
+    view.keep_rank(its.rank);
 }
 
-/// Marks undecided rows by rank. Returns whether the thread saw one without a list. For a whole block.
+/// Marks undecided rows by rank, and publishes the decisions of masked ones that a candidate kept so far suppresses.
+/// Returns whether the thread has marked a masked row. For a whole block.
 __device__ inline bool mark_undecided(const View& view) {
-  bool any_unlisted = false;
+  bool any_masked = false;
+  const uint4 kept = kept_vector(view);
   for (std::uint32_t base = threadIdx.x / 32 * 32; base < view.a.capacity; base += blockDim.x) {
     const std::uint32_t rank = base + threadIdx.x % 32;
     const Row row = rank < view.a.capacity ? view.found.rows[rank] : Row::absent();
-    const bool undecided = view.decision(row.index()).is_undecided();
-    any_unlisted |= undecided && row.is_unlisted();
+    bool undecided = view.decision(row.index()).is_undecided();
+    const bool masked = undecided && row.is_masked();
+    for_each_mask<8>(view, masked, row.index(), [&](std::uint32_t lane, const uint4& mask) {
+      const bool suppressed = __any_sync(all_lanes, is_any(mask & kept));
+      undecided &= !(suppressed && threadIdx.x % 32 == lane);
+    });
+    if (masked && !undecided)
+      view.publish(row.index(), PublishedDecision::suppressed());
+    any_masked |= undecided && masked;
     const std::uint32_t word = __ballot_sync(all_lanes, undecided);
     if (threadIdx.x % 32 == 0)
       *undecided_of_ranks(view, base) = word;
   }
-  return any_unlisted;
+  return any_masked;
+}
+
+/// Bits of the words before number `end`. For a whole warp.
+__device__ inline std::uint32_t bits_before(const std::uint32_t* words, std::uint32_t end) {
+  std::uint32_t sum = 0;
+  for (std::uint32_t k = threadIdx.x % 32; k < end; k += 32)
+    sum += static_cast<std::uint32_t>(__popc(words[k]));
+  return warp_sum(sum);
 }
 
 /// Lists the ranks of undecided rows in Memory::ranks. Their words say where. Returns how many there are. For a whole
@@ -205,28 +271,27 @@ __device__ inline std::uint32_t order_undecided(const View& view) {
   return bits_before(undecided_of_ranks(view, 0), groups);
 }
 
-/// Decides `undecided` rows in order. `any_unlisted`: some have no list. For a whole block. Not inlined: registers and
+/// Decides `undecided` rows in order. `any_masked`: some have a mask. For a whole block. Not inlined: registers and
 /// instructions of either are kept from the other.
-template <bool any_unlisted>
+template <bool any_masked>
 static __noinline__ __device__ void decide_groups(View view, std::uint32_t undecided) {
   assume_spaces(view);
   for (std::uint32_t group = threadIdx.x / 32; group * 32 < undecided; group += blockDim.x / 32)
-    decide_group<any_unlisted>(view, group, undecided);
+    decide_group<any_masked>(view, group, undecided);
 }
 
 /// For a whole block, after a barrier. Aliases are given up: their words are replaced. Not inlined, so that this rare
 /// path takes no registers from the others.
 static __noinline__ __device__ void decide_in_order(View view) {
+  assume_spaces(view);
   if (threadIdx.x == 0)
-    view.shared.pending = 0;
-  bool any_unlisted = __syncthreads_or(mark_undecided(view));
-  if (any_unlisted) {
-    compare_with_settled(view);
-    any_unlisted = __syncthreads_or(mark_undecided(view));
-  }
+    token(view) = 0;
+  set_kept_indices(view);
+  __syncthreads();
+  const bool any_masked = __syncthreads_or(mark_undecided(view));
   const std::uint32_t undecided = order_undecided(view);
   __syncthreads();
-  if (any_unlisted)
+  if (any_masked)
     decide_groups<true>(view, undecided);
   else
     decide_groups<false>(view, undecided);

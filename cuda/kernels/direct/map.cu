@@ -15,7 +15,7 @@ namespace {
 constexpr unsigned threads_max = 1024;
 
 template <typename Plan>
-__global__ void __launch_bounds__(threads_max, 1) map(DirectArguments a) {
+__global__ void __launch_bounds__(threads_max, 1) map(const __grid_constant__ DirectArguments a) {
   __shared__ Tile<Plan> tile;
   const std::uint32_t frame = blockIdx.y;
   // Computed before shared memory is cleared, while nothing waits for it: the compiler would move it behind pdl_wait(),

@@ -62,7 +62,7 @@ __device__ void add_suppressor(const DirectArguments& a, Tile& tile, const Block
                                std::uint32_t i) {
   const std::uint32_t number = atomicAdd(&tile.suppressors[place], 1u);
   const std::uint32_t key = number_key(a.frames.scores[block.input + i]);
-  const std::uint32_t own = key / capacity_max * capacity_max + (capacity_max - 1 - i);
+  const std::uint32_t own = as_best(key, i);
   if (!unlikely(a.names_best))
     atomicMax(&tile.best[place], own);
   else if (atomicMax(&tile.best[place], own) / capacity_max == key / capacity_max)
@@ -76,30 +76,11 @@ __device__ void add_suppressor(const DirectArguments& a, Tile& tile, const Block
     atomicMax(&tile.min_key[place], a.existence_only ? ~0u : key);
 }
 
-/// Whether column `i` outranks row `r`, at `place`. Queued pairs are in order but for the tile's own columns, where
-/// equal scores count as better: those are decided by index here, the row itself included.
-template <typename Tile>
-__device__ bool is_better(const Tile& tile, const BlockRows& block, std::uint32_t place, std::uint32_t r,
-                          std::uint32_t i) {
-  const std::uint32_t other = i - block.first;
-  return other >= block.rows || other < r || tile.key[other] > tile.sorted[place];
-}
-
 /// Tests whether column `i` suppresses the row at `place`, and records it.
 template <typename Tile>
 __device__ void test_pair(const DirectArguments& a, Tile& tile, const BlockRows& block, std::uint32_t place,
                           std::uint32_t i) {
-  const std::uint32_t r = tile.row_at[place];
-  const float4 column = a.frames.boxes[block.input + i];
-  const float4 row = tile.box[r];
-  PairRule rule = a.rule;
-  if (Tile::bounded) {
-    rule.overlap.metric = bounding(Ratios{}, rule.overlap.metric);
-    rule.disjoint_too = false;
-  }
-  if (crowd::suppresses(column, row, rule) && is_better(tile, block, place, r, i) &&
-      (!rule.by_class || a.frames.classes[block.input + i] == tile.label[r]) &&
-      (!has_rules || a.rules.count(block.input, i, block.first + r, as_box(column), as_box(row))))
+  if (suppresses_row(a, tile, block, place, i))
     add_suppressor(a, tile, block, place, i);
 }
 
@@ -196,38 +177,28 @@ __device__ void queue_pairs(Tile& tile, std::uint32_t (&near)[items][Tile::words
         queue_pair(to, near[k][w], w, k * blockDim.x + threadIdx.x);
 }
 
-/// Tests the thread's columns against the rows near them that may still change.
-template <typename Tile, unsigned items>
-__device__ void test_columns(const DirectArguments& a, Tile& tile, const BlockRows& block,
-                             const Columns<items, Tile::bounded>& columns, std::uint32_t (&near)[items][Tile::words]) {
-  std::uint32_t key[items];
-#pragma unroll
-  for (unsigned k = 0; k < items; ++k)
-    key[k] = columns.key[k];
-#pragma unroll 1
-  for (std::uint32_t i = threadIdx.x; i < items * blockDim.x; i += blockDim.x) {
-#pragma unroll
-    for (unsigned w = 0; w < Tile::words; ++w) {
-      // The lanes of a warp take the same row, so that they load its box together.
-      for (std::uint32_t rows = warp_or(near[0][w]); rows; rows &= rows - 1) {
-        const std::uint32_t place = 32 * w + highest_bit(rows & (0 - rows));
-        if (near[0][w] >> place % 32 & 1 && key[0] >= load_relaxed(&tile.min_key[place]))
-          test_pair(a, tile, block, place, i);
-      }
-    }
-    // The next column moves up: one copy of the code for all, and registers that need no index.
-#pragma unroll
-    for (unsigned k = 1; k < items; ++k) {
-      key[k - 1] = key[k];
-#pragma unroll
-      for (unsigned w = 0; w < Tile::words; ++w)
-        near[k - 1][w] = near[k][w];
-    }
+/// Leaves all rows of a dense tile to write_masks(). Best suppressors are not the very best then: Tile::tied. A barrier
+/// has to follow.
+template <typename Tile>
+__device__ void start_anew(const DirectArguments& a, Tile& tile) {
+  if (threadIdx.x == 0)
+    tile.crowded = Tile::dense;
+  if (a.existence_only)
+    return;
+  for (unsigned k = threadIdx.x; k < Tile::rows_max; k += blockDim.x) {
+    tile.suppressors[k] = 0;
+    tile.best[k] = 0;
+    tile.tied[k / 32] = ~0u;
   }
 }
 
-/// Finds and tests all pairs of the tile, a queue at a time. What is left after a few queues, if it would fill many,
-/// is tested a column a thread: queues of many pairs of few columns are filled by few threads.
+/// Whether masks of all rows take less time than `queued` pairs: the tile is dense. Where it matters only whether rows
+/// have suppressors, a few queues settle most.
+__device__ inline bool is_dense(const DirectArguments& a, unsigned queues, std::uint32_t queued, std::uint32_t room) {
+  return unlikely(queued > tuning::direct_queues_left * room) && (!a.existence_only || queues > tuning::direct_queues);
+}
+
+/// Finds and tests all pairs of the tile, a queue at a time, or finds that it is dense.
 template <typename Tile, unsigned items>
 __device__ void find_suppressors(const DirectArguments& a, Tile& tile, const BlockRows& block,
                                  const Columns<items, Tile::bounded>& columns,
@@ -242,9 +213,9 @@ __device__ void find_suppressors(const DirectArguments& a, Tile& tile, const Blo
     test_pairs(a, tile, block, min(queued, Tile::queue_room));
     if (!unlikely(queued > Tile::queue_room))
       return;
-    if (unlikely(queues >= tuning::direct_queues && queued > tuning::direct_queues_left * Tile::queue_room))
-      return test_columns(a, tile, block, columns, near);
     __syncthreads();
+    if (is_dense(a, queues, queued, Tile::queue_room))
+      return start_anew(a, tile);
     if (threadIdx.x == 0)
       tile.queued = 0;
     drop_settled(tile, columns, near);

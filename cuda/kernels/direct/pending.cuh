@@ -6,14 +6,12 @@
 // candidates are pending, and one warp's latency where few are.
 #pragma once
 
-#include "kernels/direct/reduce_view.cuh"
+#include "kernels/direct/masked_rows.cuh"
 
 namespace crowd::CROWD_DIRECT {
 
-/// A pending candidate keeps what it has learned in its row:
-/// * with several rows a thread (decide_many()), one that is an alias or decided has no suppressors, but a
-///   PublishedDecision in the fields of `best` and `list`;
-/// * an unlisted row's suppressors before `from` are suppressed, except perhaps `best`.
+/// With several rows a thread (decide_many()), a pending candidate keeps what it has learned in its row: one that is an
+/// alias or decided has no suppressors, but a PublishedDecision in the fields of `best` and `list`.
 __device__ inline Row with_decision(const Row& row, PublishedDecision decision) {
   return Row(row.index(), 0, decision.word() & 0xffff, decision.word() >> 16);
 }
@@ -65,9 +63,22 @@ __device__ inline ListHead load_first(const View& view, const Row& row, std::uin
 }
 
 __device__ inline PublishedDecision add_list(const View& view, const Row& row) {
+  // Loads of so many vectors are in flight together.
+  constexpr unsigned batch = 4;
+  const std::uint32_t vectors = vectors_of(row);
+  const uint4* const list = view.list(row.list());
   std::uint32_t sum = 0;
-  for (std::uint32_t k = 0; k < vectors_of(row); ++k)
-    sum = add_vector(view.memory.decisions, view.list(row.list())[k], sum);
+  for (std::uint32_t k = 0; k < vectors; k += batch) {
+    uint4 part[batch];
+#pragma unroll
+    for (unsigned p = 0; p < batch; ++p)
+      if (k + p < vectors)
+        part[p] = list[k + p];
+#pragma unroll
+    for (unsigned p = 0; p < batch; ++p)
+      if (k + p < vectors)
+        sum = add_vector(view.memory.decisions, part[p], sum);
+  }
   return PublishedDecision(sum);
 }
 
@@ -93,75 +104,41 @@ __device__ inline PublishedDecision look_at_list(const View& view, const Row& ro
   return PublishedDecision(sum);
 }
 
-/// A candidate found and its rank; index sentinel_suppressed if there is none.
-struct Hit {
-  std::uint32_t index, rank;
-};
-
-/// Looks for a suppressor of candidate `index` among ranks `from` to `end` - 1 that is not suppressed, or that is kept
-/// if `kept`. Of 32 ranks a kept one goes first. For a whole warp.
-__device__ inline Hit search(const View& view, std::uint32_t index, std::uint32_t from, std::uint32_t end, bool kept) {
-  const Candidate mine = fetch(view.a, view.input, index);
-  for (std::uint32_t base = from; base < end; base += 32) {
-    const std::uint32_t rank = base + threadIdx.x % 32;
-    const std::uint32_t other = rank < end ? view.found.rows[rank].index() : sentinel_suppressed;
-    const PublishedDecision decision = view.decision(other);
-    const bool hit = (kept ? decision.has_kept() : !decision.all_suppressed()) &&
-                     suppresses(view.a, view.input, fetch(view.a, view.input, other), mine);
-    const unsigned hits = __ballot_sync(all_lanes, hit);
-    const unsigned kept_hits = __ballot_sync(all_lanes, hit && decision.has_kept());
-    if (hits) {
-      const int lane = __ffs(static_cast<int>(kept_hits ? kept_hits : hits)) - 1;
-      return {__shfl_sync(all_lanes, other, lane), base + static_cast<std::uint32_t>(lane)};
-    }
-  }
-  return {sentinel_suppressed, end};
-}
-
-/// Continues the search for the lanes in `todo`, from the row's rank on. A suppressor that is not kept is what the row
-/// looks at next. For a whole warp.
-__device__ inline PublishedDecision search_all(const View& view, unsigned todo, Row& row) {
-  PublishedDecision then = PublishedDecision::undecided(row.index());
-  for (; todo; todo &= todo - 1) {
-    const int lane = __ffs(static_cast<int>(todo)) - 1;
-    const Hit hit = search(view, __shfl_sync(all_lanes, row.index(), lane), __shfl_sync(all_lanes, row.from(), lane),
-                           __shfl_sync(all_lanes, row.rank(), lane), false);
-    if (static_cast<int>(threadIdx.x % 32) != lane)
-      continue;
-    if (hit.index == sentinel_suppressed)
-      then = PublishedDecision::kept();
-    else if (view.decision(hit.index).has_kept())
-      then = PublishedDecision::suppressed();
-    row = Row::unlisted(row.index(), hit.index, row.rank(), hit.rank + 1);
-  }
-  __syncwarp();
-  return then;
-}
-
-/// One look of the warp's unlisted rows (`mine`); `then` for the other lanes. `limited`: does not search for the next
-/// suppressor of those whose last one is suppressed; they stay undecided. For a whole warp.
-template <bool limited>
-__device__ PublishedDecision look_for_any(const View& view, Row& row, bool mine, PublishedDecision then) {
-  if (!__any_sync(all_lanes, mine))
-    return then;
-  const PublishedDecision suppressor = view.decision(mine ? row.best() : sentinel_suppressed);
-  if (mine)
-    then = suppressor.has_kept() ? PublishedDecision::suppressed() : PublishedDecision::undecided(row.index());
-  if constexpr (!limited) {
-    const unsigned todo = __ballot_sync(all_lanes, mine && suppressor.all_suppressed());
-    const PublishedDecision found = search_all(view, todo, row);
-    if (todo >> threadIdx.x % 32 & 1)
-      then = found;
-  }
-  return then;
-}
-
 /// What follows for a row from the sum of its suppressors' words. With a single undecided suppressor it is the alias of
 /// its opposite.
 __device__ inline PublishedDecision judge(const Row& row, PublishedDecision suppressors) {
   const bool several_undecided =
       !suppressors.has_kept() && !suppressors.all_suppressed() && !suppressors.has_one_undecided();
   return several_undecided ? PublishedDecision::undecided(row.index()) : suppressors.implied();
+}
+
+/// A short look of a masked row.
+__device__ inline PublishedDecision look_at_best(const View& view, const Row& row) {
+  return view.decision(row.best()).has_kept() ? PublishedDecision::suppressed()
+                                              : PublishedDecision::undecided(row.index());
+}
+
+/// A look of the warp's masked rows (`mine`) at all their suppressors; `then` for the other lanes. For a whole warp.
+__device__ inline PublishedDecision look_at_all(const View& view, const Row& row, bool mine, PublishedDecision then) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  for (unsigned todo = __ballot_sync(all_lanes, mine); todo; todo &= todo - 1) {
+    const std::uint32_t taken = highest_bit(todo & (0 - todo));
+    const std::uint32_t index = __shfl_sync(all_lanes, row.index(), static_cast<int>(taken));
+    bool kept = false, undecided = false;
+    for (std::uint32_t other = lane; other / 32 * 32 < view.a.capacity; other += 32) {
+      const bool suppresses = has_in_mask(view, index, other);
+      const PublishedDecision decision = view.decision(suppresses ? other : sentinel_suppressed);
+      kept |= decision.has_kept();
+      undecided |= decision.is_undecided();
+    }
+    kept = __any_sync(all_lanes, kept);
+    undecided = __any_sync(all_lanes, undecided);
+    if (lane == taken)
+      then = kept        ? PublishedDecision::suppressed()
+             : undecided ? PublishedDecision::undecided(index)
+                         : PublishedDecision::kept();
+  }
+  return then;
 }
 
 /// Decides pending candidates, a thread each, every warp at its own pace: whatever a thread reads is true and stays
@@ -173,7 +150,7 @@ __device__ bool decide_few(const View& view) {
   Row row = undecided ? view.memory.pending[threadIdx.x] : Row::absent();
   std::uint32_t vectors = vectors_of(row);
   const ListHead first = load_first(view, row, vectors);
-  const bool any_unlisted = __any_sync(all_lanes, row.is_unlisted());
+  const bool any_masked = __any_sync(all_lanes, row.is_masked());
   PublishedDecision known = initial_decision(row);
   unsigned looks = tuning::direct_looks;
   // No pause between looks: what a warp learns others may need at once, and barriers in between take longer than looks
@@ -184,9 +161,9 @@ __device__ bool decide_few(const View& view) {
     if (vectors)
       then = judge(row, look_at_list(view, row, first, vectors));
     else if (undecided)
-      then = follow(view, known);
-    if (unlikely(any_unlisted))
-      then = look_for_any<limited>(view, row, undecided && row.is_unlisted(), then);
+      then = row.is_masked() ? look_at_best(view, row) : follow(view, known);
+    if (!limited && unlikely(any_masked))
+      then = look_at_all(view, row, undecided && row.is_masked(), then);
     if (then.word() != known.word()) {
       view.publish(row.index(), then);
       known = then;
@@ -205,6 +182,7 @@ __device__ inline bool decide_many(const View& view) {
   const std::uint32_t pending = view.shared.pending;
   const auto is_pending = [](const Row& row) { return row.has_suppressors() || decision_of(row).is_undecided(); };
   bool undecided = true;
+  std::uint32_t vectors = 0;
 #pragma unroll 1
   for (unsigned round = 0; round < tuning::direct_rounds; ++round) {
     for (std::uint32_t base = 0; base < pending; base += blockDim.x) {
@@ -212,16 +190,16 @@ __device__ inline bool decide_many(const View& view) {
       Row row = number < pending ? view.memory.pending[number]
                                  : with_decision(Row::absent(), PublishedDecision::suppressed());
       const bool mine = is_pending(row);
-      const bool is_unlisted = mine && row.is_unlisted();
       PublishedDecision then = PublishedDecision::undecided(row.index());
-      if (mine && row.is_listed())
+      if (mine && row.is_listed()) {
+        vectors += vectors_of(row);
         then = judge(row, add_list(view, row));
-      else if (mine && row.has_one_suppressor())
+      } else if (mine && row.has_one_suppressor())
         then = view.decision(row.best()).implied();
       else if (mine && !row.has_suppressors())
         then = follow(view, decision_of(row));
-      if (unlikely(__any_sync(all_lanes, is_unlisted)))
-        then = look_for_any<true>(view, row, is_unlisted, then);
+      else if (mine && row.is_masked())
+        then = look_at_best(view, row);
       if (then.word() != PublishedDecision::undecided(row.index()).word())
         row = with_decision(row, then);
       if (mine)
@@ -242,6 +220,8 @@ __device__ inline bool decide_many(const View& view) {
     }
     const int threads_undecided = __syncthreads_count(undecided);
     if (!threads_undecided)
+      break;
+    if (__syncthreads_or(vectors > tuning::direct_vectors))
       break;
     if (round % 4 == 1 && __syncthreads_count(changed) * static_cast<int>(tuning::direct_changes) < threads_undecided)
       break;

@@ -33,7 +33,8 @@ __global__ void __launch_bounds__(1024, 1) reduce(const __grid_constant__ Direct
 /// Of frame 0.
 Found take_found(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t total = static_cast<std::size_t>(frames) * capacity;
-  return {carver.take<Row>(total), carver.take<uint4>(list_vectors(total)), carver.take<RejectedCounts>(frames)};
+  return {carver.take<Row>(total), carver.take<uint4>(list_vectors(total)),
+          carver.take<std::uint32_t>(total * mask_words(capacity)), carver.take<RejectedCounts>(frames)};
 }
 
 /// Rows a block of the map: few enough to occupy all multiprocessors. One is left for the reduce of a single frame,

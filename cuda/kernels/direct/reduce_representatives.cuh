@@ -50,24 +50,25 @@ __device__ inline bool names_representative(const View& view, const Row& row) {
   return view.decision(row.index()).has_kept() || (!row.is_tied() && view.decision(row.best()).has_kept());
 }
 
-/// Looks for representatives of suppressed candidates without a list, a warp for each.
-__device__ inline void search_representatives(const View& view, std::uint32_t ranked) {
+/// Looks for representatives of suppressed candidates with a mask, a warp for each.
+__device__ inline void search_masks(const View& view, std::uint32_t ranked) {
+  const uint4 kept = kept_vector(view);
   for (std::uint32_t base = 0; base < ranked; base += blockDim.x) {
     const std::uint32_t rank = base + threadIdx.x;
     const Row row = rank < ranked ? view.found.rows[rank] : Row(uint2{0, 0});
-    const bool unlisted = rank < ranked && row.is_unlisted() && !names_representative(view, row);
-    for (unsigned todo = __ballot_sync(all_lanes, unlisted); todo; todo &= todo - 1) {
+    const bool masked = rank < ranked && row.is_masked() && !names_representative(view, row);
+    for (unsigned todo = __ballot_sync(all_lanes, masked); todo; todo &= todo - 1) {
       const int lane = __ffs(static_cast<int>(todo)) - 1;
       const std::uint32_t index = __shfl_sync(all_lanes, row.index(), lane);
-      const Hit found = search(view, index, 0, __shfl_sync(all_lanes, rank, lane), true);
+      const std::uint32_t best = best_rank_in_mask(view, index, kept);
       if (threadIdx.x % 32 == 0)
-        represent(view, index, found.index == sentinel_suppressed ? CROWD_NMS_NONE : found.index);
+        represent(view, index, best == ~0u ? CROWD_NMS_NONE : view.found.rows[best].index());
     }
   }
 }
 
 /// Notes representatives that rows name, and lists the rows whose lists have to be looked through. Returns whether any
-/// has to be searched for. Threads take ranks in turn, so that few candidates keep many of them busy.
+/// mask has to be. Threads take ranks in turn, so that few candidates keep many of them busy.
 template <unsigned items>
 __device__ bool represent_named(const View& view, std::uint32_t ranked) {
   const auto rank = [](unsigned k) { return k * blockDim.x + threadIdx.x; };
@@ -75,7 +76,7 @@ __device__ bool represent_named(const View& view, std::uint32_t ranked) {
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
     rows[k] = rank(k) < ranked ? view.found.rows[rank(k)] : Row::absent();
-  bool unlisted = false;
+  bool masked = false;
   unsigned listed = 0;
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {
@@ -86,8 +87,8 @@ __device__ bool represent_named(const View& view, std::uint32_t ranked) {
       represent(view, row.index(), view.decision(row.index()).has_kept() ? row.index() : row.best());
     else if (row.has_one_suppressor())
       represent(view, row.index(), CROWD_NMS_NONE);
-    else if (row.is_unlisted())
-      unlisted = true;
+    else if (row.is_masked())
+      masked = true;
     else
       listed |= 1u << k;
   }
@@ -97,7 +98,7 @@ __device__ bool represent_named(const View& view, std::uint32_t ranked) {
   for (unsigned k = 0; k < items; ++k)
     if (listed >> k & 1)
       view.memory.ranks[places[k]] = static_cast<std::uint16_t>(rank(k));
-  return unlisted;
+  return masked;
 }
 
 /// Writes each candidate's representative, and counts how many each survivor represents. Not inlined: it takes
@@ -111,14 +112,17 @@ static __noinline__ __device__ void write_representatives(View view, std::uint32
   if (threadIdx.x == 0)
     view.shared.pending = 0;
   __syncthreads();
-  const bool unlisted = represent_named<items>(view, ranked);
-  const bool any_unlisted = __syncthreads_or(unlisted);
+  const bool masked = represent_named<items>(view, ranked);
+  const bool any_masked = __syncthreads_or(masked);
   for (std::uint32_t i = threadIdx.x; i < view.shared.pending; i += blockDim.x) {
     const Row row = view.found.rows[view.memory.ranks[i]];
     represent(view, row.index(), representative_on_list(view, row));
   }
-  if (any_unlisted)
-    search_representatives(view, ranked);
+  if (any_masked) {
+    set_kept_indices(view);
+    __syncthreads();
+    search_masks(view, ranked);
+  }
   __syncthreads();
   // In the order of candidates: stored by rank they would take a memory transaction each.
   if (std::uint32_t* const to = view.a.out.representatives)

@@ -12,14 +12,11 @@ namespace crowd::CROWD_DIRECT {
 constexpr unsigned items_max = 4;
 static_assert(capacity_max <= 1024 * items_max);
 
-constexpr unsigned size_classes = 128;
-static_assert(size_classes % 32 == 0);
-
 struct ReduceShared {
   alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< a bit for each rank
-  std::uint32_t pending;              ///< rows listed in Memory::pending; in decide_in_order() the Token
-  std::uint32_t undecided;            ///< not 0: looks have left a row undecided
-  std::uint32_t sizes[size_classes];  ///< compare_with_settled(): rows of each class of size, then where the next goes
+  std::uint32_t kept_indices[capacity_max / 32];                 ///< a bit for each index, once set_kept_indices() ran
+  std::uint32_t pending;    ///< rows listed in Memory::pending; in decide_in_order() the Token
+  std::uint32_t undecided;  ///< not 0: looks have left a row undecided
 };
 
 /// A published decision: a Decision in a word made to be added. The sum over up to max_summands candidates tells
@@ -104,13 +101,13 @@ struct Memory {
   Row* pending;              ///< pending rows, as they see their suppressors
   std::uint16_t* ranks;      ///< ranks of these
   // By index; these overlay `pending`, which is not needed any more.
-  std::uint32_t* members;  ///< before: see Token
-  std::uint32_t* representatives;
+  std::uint32_t* members;
+  std::uint32_t* representatives;  ///< before: see in_order.cuh
 };
 
-/// A word for each index and for the sentinels; an even number, to align what follows.
-constexpr unsigned decision_words = capacity_max + 2;
-static_assert(decision_words * sizeof(std::uint32_t) % alignof(Row) == 0);
+/// A word for each index and for the sentinels; whole vectors, to align what follows.
+constexpr unsigned decision_words = capacity_max + 4;
+static_assert(decision_words * sizeof(std::uint32_t) % sizeof(uint4) == 0);
 
 CROWD_HD constexpr std::size_t memory_bytes(unsigned capacity) {
   return decision_words * sizeof(std::uint32_t) + capacity * (sizeof(Row) + sizeof(std::uint16_t));
@@ -185,6 +182,7 @@ __device__ inline void assume_spaces([[maybe_unused]] const View& view) {
   __builtin_assume(__isShared(view.memory.representatives));
   __builtin_assume(__isGlobal(view.found.rows));
   __builtin_assume(__isGlobal(view.found.lists));
+  __builtin_assume(__isGlobal(view.found.masks));
 #if CUDART_VERSION >= 12000
   __builtin_assume(__isGridConstant(&view.a));
 #endif

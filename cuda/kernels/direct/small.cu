@@ -58,7 +58,7 @@ __global__ void __launch_bounds__(threads_max, 1) small(const __grid_constant__ 
   const std::uint32_t n = extent.n;
   const BlockRows block{extent.input, n, first, first < n ? min(a.tile, n - first) : 0};
   const Found found{cluster.map_shared_rank(shared.rows, 0),
-                    cluster.map_shared_rank(shared.lists, 0) + list_vectors(first),
+                    cluster.map_shared_rank(shared.lists, 0) + list_vectors(first), a.found(frame).masks,
                     cluster.map_shared_rank(&shared.rejected, 0)};
   if (block.rows) {
     map_tile(a, shared.tile, block, found, [&] { cluster.barrier_wait(); });
@@ -70,9 +70,14 @@ __global__ void __launch_bounds__(threads_max, 1) small(const __grid_constant__ 
   __syncwarp();
   cluster.sync();
   if (part == 0)
-    reduce_frame<greedy, 1, true>(
-        {a, shared.reduce, own, frame, n, block.input, {shared.rows, shared.lists, &shared.rejected}},
-        shared.rows + Mine<1>::rank(0));
+    reduce_frame<greedy, 1, true>({a,
+                                   shared.reduce,
+                                   own,
+                                   frame,
+                                   n,
+                                   block.input,
+                                   {shared.rows, shared.lists, a.found(frame).masks, &shared.rejected}},
+                                  shared.rows + Mine<1>::rank(0));
 #endif
 }
 

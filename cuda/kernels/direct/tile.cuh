@@ -64,6 +64,7 @@ struct Tile {
   static constexpr unsigned rows_max = Plan::rows_max;
   static constexpr unsigned queue_room = Plan::warps * queued_a_warp;
   static constexpr bool bounded = Plan::bounded;
+  static constexpr std::uint32_t dense = 2;
 
   std::uint32_t near[2][words][axis_bins];  ///< along x and y: a bit for each row, in the order of `sorted`
   std::uint32_t bin_range[2][rows_max];     ///< bins that a row marks: bin_range_of()
@@ -81,8 +82,8 @@ struct Tile {
   std::uint32_t best[rows_max];  ///< nearly the best suppressor: upper bits of its key, then its index, inverted
   std::uint32_t tied[words];     ///< a bit for each place where a suppressor with these upper bits may be better
   alignas(sizeof(uint4)) std::uint16_t list[rows_max][suppressors_max];  ///< suppressors, in whole vectors
-  std::uint32_t crowded;  ///< 1 if a list is longer than its share of the room
-  Pair queue[queue_room];
+  std::uint32_t crowded;  ///< 1 if a list is longer than its share of the room; or `dense`: rows get masks, not lists
+  alignas(sizeof(uint4)) Pair queue[queue_room];
   std::uint32_t queued;  ///< pairs that need a place in the queue, more perhaps than it has
   RejectedCounts rejected;
 };

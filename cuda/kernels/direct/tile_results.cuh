@@ -4,65 +4,9 @@
 // Writes what the map of a tile has found: ranks, numbers of suppressors, lists.
 #pragma once
 
-#include "kernels/direct/tile.cuh"
+#include "kernels/direct/masks.cuh"
 
 namespace crowd::CROWD_DIRECT {
-
-template <typename Tile>
-__device__ bool is_valid_row(const Tile& tile, std::uint32_t place) {
-  return tile.sorted[place] != ~0u;
-}
-
-/// First vectors of the tile's lists, or not_listed; a lane holds that of its row of each word.
-template <typename Tile>
-struct Begins {
-  std::uint32_t of_word[Tile::words];
-  static_assert(Tile::words <= 2);
-
-  __device__ std::uint32_t own(unsigned word) const {
-    return word ? of_word[Tile::words - 1] : of_word[0];
-  }
-  /// Of any row; for a whole warp.
-  __device__ std::uint32_t of(std::uint32_t place) const {
-    std::uint32_t begin = not_listed;
-#pragma unroll
-    for (unsigned w = 0; w < Tile::words; ++w)
-      if (const std::uint32_t it = __shfl_sync(all_lanes, of_word[w], static_cast<int>(place % 32)); place / 32 == w)
-        begin = it;
-    return begin;
-  }
-};
-
-/// If no list is longer than its share of the room, each starts at its share.
-__device__ inline std::uint32_t share_of(std::uint32_t place) {
-  return list_share * place;
-}
-
-template <typename Tile>
-__device__ Begins<Tile> share_room() {
-  Begins<Tile> begins;
-#pragma unroll
-  for (unsigned w = 0; w < Tile::words; ++w)
-    begins.of_word[w] = share_of(32 * w + threadIdx.x % 32);
-  return begins;
-}
-
-/// Else lists follow one another, and those beyond the room are left out. For a whole warp.
-template <typename Tile>
-__device__ Begins<Tile> place_lists(const Tile& tile, const BlockRows& block) {
-  const auto room = static_cast<std::uint32_t>(list_vectors(block.first + block.rows) - list_vectors(block.first));
-  Begins<Tile> begins;
-  std::uint32_t before = 0;
-#pragma unroll
-  for (unsigned w = 0; w < Tile::words; ++w) {
-    const std::uint32_t suppressors = tile.suppressors[32 * w + threadIdx.x % 32];
-    const std::uint32_t own = suppressors > 1 && suppressors <= suppressors_max ? ceil_div(suppressors, list_step) : 0;
-    const std::uint32_t upto = before + warp_prefix(own);
-    begins.of_word[w] = own && upto <= room ? upto - own : not_listed;
-    before = __shfl_sync(all_lanes, upto, 31);
-  }
-  return begins;
-}
 
 /// Rank of the row at each of a word's places, a row a lane. For a whole warp.
 template <typename Tile>
@@ -103,13 +47,16 @@ class Results {
   }
 
   /// After a barrier that follows the last test.
-  __device__ void write(const DirectArguments& a, const Tile& tile, const BlockRows& block, const Found& to) const {
+  __device__ void write(const DirectArguments& a, Tile& tile, const BlockRows& block, const Found& to) const {
     // Relaxed: the compiler must not move these loads behind the next branch.
     const std::uint32_t suppressors = load_relaxed(&tile.suppressors[listed_place(threadIdx.x)]);
     const std::uint32_t crowded = load_relaxed(&tile.crowded);
     Begins<Tile> begins = share_room<Tile>();
-    if (unlikely(crowded))
+    if (unlikely(crowded) && (!a.existence_only || crowded == Tile::dense)) {
       begins = place_lists(tile, block);
+      if (crowded == Tile::dense || __any_sync(all_lanes, begins.leaves_out))
+        write_masks(a, tile, block, begins, to.masks);
+    }
     if (!a.existence_only)
       write_lists(tile, block, crowded, begins, suppressors, to.lists);
     if (has_row() && rank_ != none)
@@ -135,10 +82,10 @@ class Results {
   /// Writes a row at its rank. `begin`: its list, or not_listed.
   __device__ void write_row(const Tile& tile, std::uint32_t begin, Row* to) const {
     const std::uint32_t suppressors = tile.suppressors[place()];
-    const std::uint32_t tied = tile.tied[word()] >> threadIdx.x % 32 & 1;
+    const std::uint32_t tied = suppressors > 1 ? tile.tied[word()] >> threadIdx.x % 32 & 1 : 0;
     const std::uint32_t best = tied * Row::tied_bit + (capacity_max - 1 - tile.best[place()] % capacity_max);
     to[rank_] = suppressors < 2 || begin != not_listed ? Row(index_, suppressors, best, first_list_ + begin)
-                                                       : Row::unlisted(index_, best, rank_);
+                                                       : Row::masked(index_, best);
   }
 
   /// Consecutive threads write the vectors of one row's list.

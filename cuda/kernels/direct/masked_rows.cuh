@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The reduce: looks at the masks that rows with many suppressors have in place of a list. A warp looks at a whole mask,
+// a vector a lane.
+#pragma once
+
+#include "kernels/direct/reduce_view.cuh"
+
+namespace crowd::CROWD_DIRECT {
+
+/// Sets ReduceShared::kept_indices by the decisions. For a whole block; a barrier has to follow.
+__device__ inline void set_kept_indices(const View& view) {
+  for (std::uint32_t base = threadIdx.x / 32 * 32; base < capacity_max; base += blockDim.x) {
+    const std::uint32_t index = base + threadIdx.x % 32;
+    const bool kept = index < view.a.capacity && view.decision(index).has_kept();
+    const std::uint32_t word = __ballot_sync(all_lanes, kept);
+    if (threadIdx.x % 32 == 0)
+      view.shared.kept_indices[base / 32] = word;
+  }
+}
+
+/// The lane's vector of all candidates that are kept.
+__device__ inline uint4 kept_vector(const View& view) {
+  const std::uint32_t* const words = view.shared.kept_indices + threadIdx.x % 32 * 4;
+  return {load_relaxed(words), load_relaxed(words + 1), load_relaxed(words + 2), load_relaxed(words + 3)};
+}
+
+/// The lane's vector of the mask of a row.
+__device__ inline uint4 mask_vector(const View& view, std::uint32_t index) {
+  const std::uint32_t words = mask_words(view.a.capacity);
+  const auto* const vectors = reinterpret_cast<const uint4*>(view.found.masks + std::size_t{index} * words);
+  return threadIdx.x % 32 * 4 < words ? vectors[threadIdx.x % 32] : uint4{};
+}
+
+__device__ inline uint4 operator&(const uint4& a, const uint4& b) {
+  return {a.x & b.x, a.y & b.y, a.z & b.z, a.w & b.w};
+}
+
+__device__ inline uint4 operator~(const uint4& a) {
+  return {~a.x, ~a.y, ~a.z, ~a.w};
+}
+
+__device__ inline bool is_any(const uint4& vector) {
+  return vector.x | vector.y | vector.z | vector.w;
+}
+
+/// How many of the lanes' words are not 0. For a whole warp.
+__device__ inline unsigned count_words(const uint4& v) {
+  const unsigned own = (v.x != 0) + (v.y != 0) + (v.z != 0) + (v.w != 0);
+  return warp_sum(own);
+}
+
+/// Calls what(lane, mask) for the lanes that are `asked`, with the mask of row `index`, a vector a lane. `batch`: loads
+/// in flight together. For a whole warp.
+template <unsigned batch, typename Function>
+__device__ void for_each_mask(const View& view, bool asked, std::uint32_t index, const Function& what) {
+  for (unsigned todo = __ballot_sync(all_lanes, asked); todo;) {
+    unsigned lanes[batch];
+    uint4 masks[batch];
+#pragma unroll
+    for (unsigned b = 0; b < batch; ++b) {
+      lanes[b] = todo & (0 - todo);
+      todo ^= lanes[b];
+      const int lane = max(__ffs(static_cast<int>(lanes[b])) - 1, 0);
+      masks[b] = mask_vector(view, __shfl_sync(all_lanes, index, lane));
+    }
+#pragma unroll
+    for (unsigned b = 0; b < batch; ++b)
+      if (lanes[b])
+        what(highest_bit(lanes[b]), masks[b]);
+  }
+}
+
+/// For lanes with a row to look at: whether the mask of row `index` has one of `these` candidates, a vector a lane, of
+/// which few words are not 0. For a whole warp.
+__device__ inline bool has_any_in_mask(const View& view, bool asked, std::uint32_t index, const uint4& these) {
+  // Loads of so many words are in flight together.
+  constexpr unsigned batch = 4;
+  const std::uint32_t* const mask = view.found.masks + std::size_t{index} * mask_words(view.a.capacity);
+  std::uint32_t found = 0, number = 0;
+  for (const std::uint32_t own : {these.x, these.y, these.z, these.w}) {
+    for (unsigned todo = __ballot_sync(all_lanes, own); todo;) {
+      std::uint32_t bits[batch], words[batch];
+#pragma unroll
+      for (unsigned b = 0; b < batch; ++b) {
+        const int lane = max(__ffs(static_cast<int>(todo)) - 1, 0);
+        bits[b] = __shfl_sync(all_lanes, own, lane);
+        words[b] = asked && todo ? mask[4 * static_cast<std::uint32_t>(lane) + number] : 0;
+        todo &= todo - 1;
+      }
+#pragma unroll
+      for (unsigned b = 0; b < batch; ++b)
+        found |= words[b] & bits[b];
+    }
+    ++number;
+  }
+  return found;
+}
+
+/// Whether the mask of row `index` has candidate `other`.
+__device__ inline bool has_in_mask(const View& view, std::uint32_t index, std::uint32_t other) {
+  const std::uint32_t words = mask_words(view.a.capacity);
+  return view.found.masks[std::size_t{index} * words + other / 32] >> other % 32 & 1;
+}
+
+/// The best rank among kept candidates in the mask of row `index`; ~0 if there is none. `kept`: kept_vector(). For a
+/// whole warp.
+__device__ inline std::uint32_t best_rank_in_mask(const View& view, std::uint32_t index, const uint4& kept) {
+  const uint4 both = mask_vector(view, index) & kept;
+  std::uint32_t best = ~0u;
+  std::uint32_t first = threadIdx.x % 32 * bits_per_vector;
+  for (std::uint32_t word : {both.x, both.y, both.z, both.w}) {
+    for (; word; word &= word - 1)
+      best = min(best, view.decision(first + highest_bit(word & (0 - word))).rank());
+    first += 32;
+  }
+  return warp_min(best);
+}
+
+}  // namespace crowd::CROWD_DIRECT
