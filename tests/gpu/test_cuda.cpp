@@ -420,15 +420,16 @@ TEST(Cuda, refuses_a_small_or_misaligned_workspace) {
   EXPECT_EQ(crowd_nms_cuda(&params, &in, &out, memory.as<std::byte>() + 8, bytes, nullptr), CROWD_NMS_INVALID_ARGUMENT);
 }
 
-TEST(Cuda, keeps_the_workspace_within_64_bytes_a_candidate) {
+TEST(Cuda, keeps_the_workspace_within_what_the_header_says) {
   CrowdNmsParams params = default_params();
-  for (const std::uint32_t n : {1u, 100u, 4096u, 100000u}) {
-    const std::uint32_t of_small_frames = n > 4096 ? 256u << 10 : 0;
+  for (const std::uint32_t n : {1u, 100u, 129u, 4096u, 100000u}) {
+    const std::uint32_t masks = n > 4096 ? 0 : (n + 127) / 128 * 16;
+    const std::uint32_t of_small_frames = n > 4096 ? 5u << 19 : 0;
     params.merge = CROWD_NMS_MERGE_NONE;
-    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, n), 64u * n + 8192 + of_small_frames) << n;
+    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, n), (64 + masks) * n + 8192 + of_small_frames) << n;
     params.merge = CROWD_NMS_MERGE_WEIGHTED;
-    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, n), 84u * n + 12288 + of_small_frames) << n;
-    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 3, n), 3 * (84u * n + 12288)) << n;
+    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 1, n), (84 + masks) * n + 12288 + of_small_frames) << n;
+    EXPECT_LE(crowd_nms_cuda_workspace_bytes(&params, 3, n), 3 * ((84 + masks) * n + 12288)) << n;
   }
 }
 
