@@ -206,8 +206,7 @@ TEST_P(Emulated, agrees_on_ladders) {
 }
 
 // Rows without lists below many survivors, of like size and not, and boxes whose areas are no finite numbers: frames
-// that a search for slow ones found. With few processors blocks have so many pairs that they test them a column a
-// thread; with proposals, pairs of two are spared.
+// that a search for slow ones found. With few processors tiles are dense; with proposals, pairs of two are spared.
 TEST_P(Emulated, agrees_on_nested_boxes_below_survivors) {
   if (is_soft(method()))
     GTEST_SKIP() << "soft methods decide in another way";
