@@ -116,19 +116,6 @@ __device__ inline bool is_valid(const float4& b, float score, const PairRule& ru
   return high;
 }
 
-struct Candidate {
-  float4 box;
-  std::uint32_t key;    ///< score_key()
-  std::uint32_t index;  ///< in its frame
-  std::int32_t label;
-};
-
-/// Whether `other` suppresses `mine`: better rank, same class, overlap.
-__device__ inline bool suppresses(const Candidate& other, const Candidate& mine, const PairRule& rule) {
-  const bool better = other.key > mine.key || (other.key == mine.key && other.index < mine.index);
-  return better && (!rule.by_class || other.label == mine.label) && suppresses(other.box, mine.box, rule);
-}
-
 /// Largest width and largest height of a frame's boxes. Not negative, so their bits compare as integers.
 struct Largest {
   float width, height;

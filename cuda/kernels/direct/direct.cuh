@@ -173,31 +173,6 @@ struct Extent {
   }
 };
 
-__device__ inline Candidate fetch(const DirectArguments& a, std::size_t input, std::uint32_t index) {
-  return {a.frames.boxes[input + index], score_key(a.frames.scores[input + index]), index,
-          a.rule.by_class ? a.frames.classes[input + index] : 0};
-}
-
-/// Whether two boxes of the frame that begins at `input` overlap, and the pair counts. `other` ranks better.
-__device__ inline bool overlaps(const DirectArguments& a, std::size_t input, const Candidate& other,
-                                const Candidate& mine) {
-  if constexpr (has_rules)
-    return crowd::suppresses(other.box, mine.box, a.rule) &&
-           a.rules.count(input, other.index, mine.index, as_box(other.box), as_box(mine.box));
-  else
-    return crowd::suppresses(other.box, mine.box, a.rule);
-}
-
-/// Whether `other` suppresses `mine`.
-__device__ inline bool suppresses(const DirectArguments& a, std::size_t input, const Candidate& other,
-                                  const Candidate& mine) {
-  if constexpr (has_rules)
-    return crowd::suppresses(other, mine, a.rule) &&
-           a.rules.count(input, other.index, mine.index, as_box(other.box), as_box(mine.box));
-  else
-    return crowd::suppresses(other, mine, a.rule);
-}
-
 /// Whether overlap bounds the distance of centres (PairRule::reach).
 inline bool bounded(const PairRule& rule) {
   return rule.reach < INFINITY && !rule.disjoint_too;

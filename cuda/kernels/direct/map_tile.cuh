@@ -7,6 +7,7 @@
 // rows' ranks. The few pairs left are queued, and tested a pair a thread.
 #pragma once
 
+#include "kernels/direct/tile_pairs.cuh"
 #include "kernels/direct/tile_results.cuh"
 #include "kernels/direct/tile_rows.cuh"
 
