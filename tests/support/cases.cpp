@@ -399,15 +399,17 @@ void for_each_case_of_nested(CrowdNmsMethod method, const std::function<void(con
     double overlap_threshold;
     std::uint32_t apart;  ///< as many candidates more that overlap none
     CrowdNmsMetric metric = CROWD_NMS_IOU;
+    std::uint32_t n = 1100;
   };
   // Of the first, sums of two areas overflow from somewhere on: those overlap none.
   constexpr Nested cases[] = {
       {"sums of areas overflow", 4e18f, 1.0007f, false, 0.5, 0},
       {"more suppressors than a list has", 50, 1.002f, false, 0.9, 600},
       {"lists without room, equal scores", 50, 1.011f, true, 0.5, 100},
-      {"all in one that ranks worse, and survives", 50, 1.002f, false, 0.9, 100, CROWD_NMS_OVER_LOWER}};
+      {"all in one that ranks worse, and survives", 50, 1.002f, false, 0.9, 100, CROWD_NMS_OVER_LOWER},
+      {"a small frame", 50, 1.005f, false, 0.7, 5, CROWD_NMS_IOU, 250}};
   for (const Nested& nested : cases) {
-    constexpr std::uint32_t n = 1100;
+    const std::uint32_t n = nested.n;
     Dice dice(n);
     Boxes set;
     float half = nested.half;
@@ -423,6 +425,8 @@ void for_each_case_of_nested(CrowdNmsMethod method, const std::function<void(con
     it.params.method = method;
     it.params.metric = nested.metric;
     it.params.overlap_threshold = nested.overlap_threshold;
+    // Masks of frames with classes test each pair exactly.
+    it.params.class_agnostic = !nested.equal_scores;
     body(it);
   }
 }
