@@ -57,7 +57,7 @@ void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(con
 /// ones, and some as wide or as high as a grid of cells.
 void for_each_case_of_classes(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
-/// Boxes around one point: of the direct path, rows without a list.
+/// Boxes around one point: of the direct path, rows with masks.
 void for_each_case_of_nested(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
 /// Every metric, with several thresholds, on the distributions of hard_boxes.hpp, of a size with a tree.

@@ -134,13 +134,10 @@ __device__ inline void look_for_new(const View& view, bool last, GroupRow& its, 
   const uint4 added = now & ~seen;
   const bool open = its.open && its.masked;
   if (count_words(added) <= few) {
-    its.open &= !has_any_in_mask(view, open, its.row.index(), added);
+    its.open &= !has_one_of_few_in_mask(view, open, its.row.index(), added);
     seen = now;
   } else if (last) {
-    for_each_mask<4>(view, open, its.row.index(), [&](std::uint32_t lane, const uint4& mask) {
-      const bool suppressed = __any_sync(all_lanes, is_any(mask & added));
-      its.open &= !(suppressed && threadIdx.x % 32 == lane);
-    });
+    its.open &= !has_any_in_mask<4>(view, open, its.row.index(), added);
   }
 }
 
@@ -232,12 +229,10 @@ __device__ inline bool mark_undecided(const View& view) {
     const Row row = rank < view.a.capacity ? view.found.rows[rank] : Row::absent();
     bool undecided = view.decision(row.index()).is_undecided();
     const bool masked = undecided && row.is_masked();
-    for_each_mask<8>(view, masked, row.index(), [&](std::uint32_t lane, const uint4& mask) {
-      const bool suppressed = __any_sync(all_lanes, is_any(mask & kept));
-      undecided &= !(suppressed && threadIdx.x % 32 == lane);
-    });
-    if (masked && !undecided)
+    if (has_any_in_mask<8>(view, masked, row.index(), kept)) {
       view.publish(row.index(), PublishedDecision::suppressed());
+      undecided = false;
+    }
     any_masked |= undecided && masked;
     const std::uint32_t word = __ballot_sync(all_lanes, undecided);
     if (threadIdx.x % 32 == 0)

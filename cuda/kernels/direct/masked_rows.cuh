@@ -72,9 +72,20 @@ __device__ void for_each_mask(const View& view, bool asked, std::uint32_t index,
   }
 }
 
-/// For lanes with a row to look at: whether the mask of row `index` has one of `these` candidates, a vector a lane, of
-/// which few words are not 0. For a whole warp.
-__device__ inline bool has_any_in_mask(const View& view, bool asked, std::uint32_t index, const uint4& these) {
+/// For lanes that are `asked`: whether the mask of row `index` has one of `these` candidates, a vector a lane. For a
+/// whole warp.
+template <unsigned batch>
+__device__ bool has_any_in_mask(const View& view, bool asked, std::uint32_t index, const uint4& these) {
+  bool found = false;
+  for_each_mask<batch>(view, asked, index, [&](std::uint32_t lane, const uint4& mask) {
+    const bool any = __any_sync(all_lanes, is_any(mask & these));
+    found |= any && threadIdx.x % 32 == lane;
+  });
+  return found;
+}
+
+/// The same where few words of `these` are not 0.
+__device__ inline bool has_one_of_few_in_mask(const View& view, bool asked, std::uint32_t index, const uint4& these) {
   // Loads of so many words are in flight together.
   constexpr unsigned batch = 4;
   const std::uint32_t* const mask = view.found.masks + std::size_t{index} * mask_words(view.a.capacity);

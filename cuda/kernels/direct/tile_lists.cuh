@@ -49,7 +49,7 @@ __device__ Begins<Tile> share_room() {
   Begins<Tile> begins;
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w)
-    begins.of_word[w] = share_of(32 * w + threadIdx.x % 32);
+    begins.of_word[w] = share_of(place_of(w));
   return begins;
 }
 
@@ -62,7 +62,7 @@ __device__ Begins<Tile> place_lists(const Tile& tile, const BlockRows& block) {
   std::uint32_t before = 0;
 #pragma unroll
   for (unsigned w = 0; w < Tile::words; ++w) {
-    const std::uint32_t suppressors = tile.suppressors[32 * w + threadIdx.x % 32];
+    const std::uint32_t suppressors = tile.suppressors[place_of(w)];
     const std::uint32_t own = suppressors > 1 && suppressors <= suppressors_max ? ceil_div(suppressors, list_step) : 0;
     const std::uint32_t upto = before + warp_prefix(own);
     begins.of_word[w] = own && upto <= room ? upto - own : not_listed;

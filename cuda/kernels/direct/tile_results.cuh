@@ -76,7 +76,7 @@ class Results {
     return last_warp() - threadIdx.x / 32 < Tile::words;
   }
   __device__ static std::uint32_t place() {
-    return 32 * word() + threadIdx.x % 32;
+    return place_of(word());
   }
 
   /// Writes a row at its rank. `begin`: its list, or not_listed.
