@@ -3,8 +3,8 @@
 //
 // Decides in rank order what looks (pending.cuh) have left undecided. A warp takes 32 consecutive undecided rows, a
 // group, and decides them at once when all better ones are decided, which a word of the block says: the token. 128
-// steps decide any frame. Lists and masks are read while their warps wait for the token: of suppressors in the last
-// groups before, bits are known by then, and a step is an AND of words.
+// steps decide any frame. Lists and masks are read before: of suppressors in the last groups before, bits are known by
+// then, and a step is an AND of words.
 #pragma once
 
 #include "kernels/chain.cuh"
@@ -16,6 +16,9 @@ namespace crowd::CROWD_DIRECT {
 __device__ inline std::uint32_t& token(const View& view) {
   return view.shared.pending;
 }
+
+/// Groups of a warp at most: the reduce has a warp for so many words of ranks.
+constexpr unsigned groups_a_warp = items_max;
 
 /// In Memory::representatives: of 32 consecutive ranks, those that are undecided, before these are put in order.
 __device__ inline std::uint32_t* undecided_of_ranks(const View& view, std::uint32_t first) {
@@ -30,7 +33,7 @@ __device__ inline std::uint32_t* kept_of_group(const View& view, std::uint32_t g
 /// Groups before its own of which a group knows the suppressors apart: while these are decided, one after another, it
 /// looks through lists and masks for suppressors in the groups before them. Masks take longer.
 template <bool any_masked>
-constexpr unsigned groups_before = any_masked ? 5 : 3;
+constexpr unsigned groups_before = any_masked ? 4 : 3;
 
 /// A row's suppressors in its own group and in those before, the last one first: bits of lanes.
 template <bool any_masked>
@@ -70,16 +73,20 @@ struct GroupRow {
   std::uint32_t rank;
   Row row;
   bool mine;  ///< there is one
-  bool open;  ///< and no suppressor of it is known to be kept
-  bool masked;
+
+  __device__ bool is_masked() const {
+    return mine && row.is_masked();
+  }
+  __device__ bool is_listed() const {
+    return mine && !row.is_masked();
+  }
 };
 
 __device__ inline GroupRow row_of_group(const View& view, std::uint32_t group, std::uint32_t undecided) {
   const std::uint32_t place = 32 * group + threadIdx.x % 32;
   const bool mine = place < undecided;
   const std::uint32_t rank = mine ? view.memory.ranks[place] : 0;
-  const Row row = mine ? view.found.rows[rank] : Row::absent();
-  return {rank, row, mine, mine, row.is_masked()};
+  return {rank, mine ? view.found.rows[rank] : Row::absent(), mine};
 }
 
 /// Whether a suppressor on the list of the lane's row is kept.
@@ -92,9 +99,9 @@ __device__ inline std::uint32_t* room_of_warp(const View& view) {
   return view.memory.members + threadIdx.x / 32 * mask_words(view.a.capacity);
 }
 
-/// Looks at the masks of a group's open rows: finds out which have one of the candidates `kept`, and NearSuppressors of
-/// the others. For a whole warp.
-__device__ inline void look_at_masks(const View& view, std::uint32_t group, const uint4& kept, GroupRow& its,
+/// Looks at the masks of a group's rows: NearSuppressors of those that have none of the candidates `kept`, and `own`
+/// with the lane itself of the others. For a whole warp.
+__device__ inline void look_at_masks(const View& view, std::uint32_t group, const uint4& kept, const GroupRow& its,
                                      NearSuppressors<true>& near) {
   const std::uint32_t lane = threadIdx.x % 32;
   std::uint32_t* const room = room_of_warp(view);
@@ -103,9 +110,9 @@ __device__ inline void look_at_masks(const View& view, std::uint32_t group, cons
 #pragma unroll
   for (unsigned b = 0; b < groups_before<true>; ++b)
     others[1 + b] = group > b ? view.found.rows[view.memory.ranks[32 * (group - 1 - b) + lane]].index() : 0;
-  for_each_mask<4>(view, its.open && its.masked, its.row.index(), [&](std::uint32_t taken, const uint4& mask) {
+  for_each_mask<4>(view, its.is_masked(), its.row.index(), [&](std::uint32_t taken, const uint4& mask) {
     if (__any_sync(all_lanes, is_any(mask & kept))) {
-      its.open &= lane != taken;
+      near.own |= lane == taken ? 1u << lane : 0;
       return;
     }
     __syncwarp();
@@ -125,20 +132,28 @@ __device__ inline void look_at_masks(const View& view, std::uint32_t group, cons
   });
 }
 
-/// Looks for candidates in the masks of a group's open rows that are kept and were not `seen` yet. If these are many,
-/// and it is not the `last` time, leaves them for later. For a whole warp.
-__device__ inline void look_for_new(const View& view, bool last, GroupRow& its, uint4& seen) {
+/// What can be known of a group's rows before any group is decided. A row that a candidate kept before suppresses has
+/// itself in `own`. For a whole warp.
+template <bool any_masked>
+__device__ NearSuppressors<any_masked> look_near(const View& view, std::uint32_t group, std::uint32_t undecided,
+                                                 const uint4& kept) {
+  const GroupRow its = row_of_group(view, group, undecided);
+  NearSuppressors<any_masked> near;
+  if (its.is_listed())
+    near = undecided_near<any_masked>(view, its.row, group);
+  if constexpr (any_masked)
+    look_at_masks(view, group, kept, its, near);
+  return near;
+}
+
+/// Whether the mask of a lane's row, if `asked`, has one of the candidates that are kept now and were not `before`. For
+/// a whole warp.
+__device__ inline bool has_new_in_mask(const View& view, bool asked, std::uint32_t index, const uint4& before) {
   // A word of each of 32 rows is in 32 cache lines, a whole mask in four.
   constexpr unsigned few = 8;
-  const uint4 now = kept_vector(view);
-  const uint4 added = now & ~seen;
-  const bool open = its.open && its.masked;
-  if (count_words(added) <= few) {
-    its.open &= !has_one_of_few_in_mask(view, open, its.row.index(), added);
-    seen = now;
-  } else if (last) {
-    its.open &= !has_any_in_mask<4>(view, open, its.row.index(), added);
-  }
+  const uint4 added = kept_vector(view) & ~before;
+  return count_words(added) <= few ? has_one_of_few_in_mask(view, asked, index, added)
+                                   : has_any_in_mask<4>(view, asked, index, added);
 }
 
 /// How many groups are decided: the same on all lanes. For a whole warp.
@@ -149,15 +164,11 @@ __device__ inline std::uint32_t load_token(const View& view) {
   return decided;
 }
 
-/// Waits until at most `ahead` groups before `group` are not decided. Calls meanwhile(last) after each look at the
-/// token. For a whole warp.
-template <typename Function>
-__device__ void wait_for_token(const View& view, std::uint32_t group, std::uint32_t ahead, const Function& meanwhile) {
+/// Waits until at most `ahead` groups before `group` are not decided. For a whole warp.
+__device__ inline void wait_for_token(const View& view, std::uint32_t group, std::uint32_t ahead) {
   for (;;) {
     const std::uint32_t decided = load_token(view);
-    const bool last = decided + ahead >= group;
-    meanwhile(last);
-    if (last)
+    if (decided + ahead >= group)
       return;
     // Warps whose turn is far off leave the multiprocessor to the others.
     if (const std::uint32_t before = group - decided; before > 1)
@@ -179,30 +190,28 @@ __device__ inline std::uint32_t keep_lanes_at_once(std::uint32_t open, std::uint
   return open ? kept | keep_lanes(open, suppressors) : kept;
 }
 
-/// Decides a group, a lane a row, and passes the token on. All that can be known before the group's turn is found out
-/// before: later, all others wait. `undecided`: rows in the order. For a whole warp.
+/// Decides a group, a lane a row, and passes the token on. `near`: what look_near() found, when those `before` were
+/// kept. `undecided`: rows in the order. For a whole warp.
 template <bool any_masked>
-__device__ void decide_group(const View& view, std::uint32_t group, std::uint32_t undecided) {
+__device__ void decide_group(const View& view, std::uint32_t group, std::uint32_t undecided,
+                             const NearSuppressors<any_masked>& near, const uint4& before) {
   const std::uint32_t lane = threadIdx.x % 32;
-  GroupRow its = row_of_group(view, group, undecided);
-  NearSuppressors<any_masked> near;
-  if (its.open && !(any_masked && its.masked))
-    near = undecided_near<any_masked>(view, its.row, group);
+  const GroupRow its = row_of_group(view, group, undecided);
+  bool is_open = its.mine && !(near.own >> lane & 1);
+  // All that can be known before the group's turn is found out before: later, all others wait.
+  wait_for_token(view, group, groups_before<any_masked>);
   if constexpr (any_masked) {
-    uint4 seen = kept_vector(view);
-    look_at_masks(view, group, seen, its, near);
-    wait_for_token(view, group, groups_before<true>, [&](bool last) { look_for_new(view, last, its, seen); });
-  } else {
-    wait_for_token(view, group, groups_before<false>, [](bool) {});
+    const bool suppressed = has_new_in_mask(view, is_open && its.is_masked(), its.row.index(), before);
+    is_open &= !suppressed;
   }
-  if (its.open && !(any_masked && its.masked))
-    its.open = !has_kept_on_list(view, its.row);
-  wait_for_token(view, group, 0, [](bool) {});
+  if (is_open && its.is_listed())
+    is_open = !has_kept_on_list(view, its.row);
+  wait_for_token(view, group, 0);
 #pragma unroll
   for (unsigned b = 0; b < groups_before<any_masked>; ++b)
     if (group > b)
-      its.open &= !(near.before[b] & load_relaxed(kept_of_group(view, group - 1 - b)));
-  const std::uint32_t open = __ballot_sync(all_lanes, its.open);
+      is_open &= !(near.before[b] & load_relaxed(kept_of_group(view, group - 1 - b)));
+  const std::uint32_t open = __ballot_sync(all_lanes, is_open);
   const std::uint32_t kept = any_masked ? keep_lanes_at_once(open, near.own) : keep_lanes(open, near.own);
   const bool survives = kept >> lane & 1;
   const std::uint32_t index = its.row.index();
@@ -219,21 +228,14 @@ __device__ void decide_group(const View& view, std::uint32_t group, std::uint32_
     view.keep_rank(its.rank);
 }
 
-/// Marks undecided rows by rank, and publishes the decisions of masked ones that a candidate kept so far suppresses.
-/// Returns whether the thread has marked a masked row. For a whole block.
+/// Marks undecided rows by rank. Returns whether the thread has marked a masked row. For a whole block.
 __device__ inline bool mark_undecided(const View& view) {
   bool any_masked = false;
-  const uint4 kept = kept_vector(view);
   for (std::uint32_t base = threadIdx.x / 32 * 32; base < view.a.capacity; base += blockDim.x) {
     const std::uint32_t rank = base + threadIdx.x % 32;
     const Row row = rank < view.a.capacity ? view.found.rows[rank] : Row::absent();
-    bool undecided = view.decision(row.index()).is_undecided();
-    const bool masked = undecided && row.is_masked();
-    if (has_any_in_mask<8>(view, masked, row.index(), kept)) {
-      view.publish(row.index(), PublishedDecision::suppressed());
-      undecided = false;
-    }
-    any_masked |= undecided && masked;
+    const bool undecided = view.decision(row.index()).is_undecided();
+    any_masked |= undecided && row.is_masked();
     const std::uint32_t word = __ballot_sync(all_lanes, undecided);
     if (threadIdx.x % 32 == 0)
       *undecided_of_ranks(view, base) = word;
@@ -271,8 +273,14 @@ __device__ inline std::uint32_t order_undecided(const View& view) {
 template <bool any_masked>
 static __noinline__ __device__ void decide_groups(View view, std::uint32_t undecided) {
   assume_spaces(view);
-  for (std::uint32_t group = threadIdx.x / 32; group * 32 < undecided; group += blockDim.x / 32)
-    decide_group<any_masked>(view, group, undecided);
+  const std::uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const uint4 before = kept_vector(view);
+  // All looks before the first decision: a warp that decides has the multiprocessor to itself.
+  NearSuppressors<any_masked> near[groups_a_warp];
+  for (std::uint32_t k = 0; k < groups_a_warp && 32 * (warp + k * warps) < undecided; ++k)
+    near[k] = look_near<any_masked>(view, warp + k * warps, undecided, before);
+  for (std::uint32_t k = 0; k < groups_a_warp && 32 * (warp + k * warps) < undecided; ++k)
+    decide_group<any_masked>(view, warp + k * warps, undecided, near[k], before);
 }
 
 /// For a whole block, after a barrier. Aliases are given up: their words are replaced. Not inlined, so that this rare
