@@ -29,6 +29,11 @@ __device__ T materialize(T value) {
   return value;
 }
 
+/// The same for a vector.
+__device__ inline uint4 materialize(const uint4& v) {
+  return {materialize(v.x), materialize(v.y), materialize(v.z), materialize(v.w)};
+}
+
 /// The same for an address in global memory; the compiler still knows its address space afterwards.
 template <typename T>
 __device__ T* materialize(T* global) {

@@ -119,7 +119,8 @@ struct RejectedCounts {
 };
 
 /// Words of a mask: a bit for each candidate of a frame, by index, in whole vectors.
-constexpr unsigned bits_per_vector = 32 * sizeof(uint4) / sizeof(std::uint32_t);
+constexpr unsigned words_per_vector = sizeof(uint4) / sizeof(std::uint32_t);
+constexpr unsigned bits_per_vector = 32 * words_per_vector;
 CROWD_HD constexpr std::uint32_t mask_words(std::uint32_t capacity) {
   return (capacity + bits_per_vector - 1) / bits_per_vector * (bits_per_vector / 32);
 }

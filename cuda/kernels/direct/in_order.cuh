@@ -12,9 +12,14 @@
 
 namespace crowd::CROWD_DIRECT {
 
-/// The token: how many groups are decided.
+/// The token: of how many groups kept_of_group() is known.
 __device__ inline std::uint32_t& token(const View& view) {
   return view.shared.pending;
+}
+
+/// Of how many groups all decisions are published.
+__device__ inline std::uint32_t& published(const View& view) {
+  return view.shared.published;
 }
 
 /// Groups of a warp at most: the reduce has a warp for so many words of ranks.
@@ -40,6 +45,17 @@ template <bool any_masked>
 struct NearSuppressors {
   std::uint32_t own = 0, before[groups_before<any_masked>] = {};
 };
+
+/// Loads them now.
+template <bool any_masked>
+__device__ NearSuppressors<any_masked> in_registers(const NearSuppressors<any_masked>& near) {
+  NearSuppressors<any_masked> its;
+  its.own = materialize(near.own);
+#pragma unroll
+  for (unsigned b = 0; b < groups_before<any_masked>; ++b)
+    its.before[b] = materialize(near.before[b]);
+  return its;
+}
 
 /// Those of a listed row that are undecided. Undecided words hold places in the order.
 template <bool any_masked>
@@ -95,34 +111,35 @@ __device__ inline bool has_kept_on_list(const View& view, const Row& row) {
 }
 
 /// In Memory::members: room for a mask of the warp.
-__device__ inline std::uint32_t* room_of_warp(const View& view) {
-  return view.memory.members + threadIdx.x / 32 * mask_words(view.a.capacity);
+__device__ inline uint4* room_of_warp(const View& view, const Masks& masks) {
+  return reinterpret_cast<uint4*>(view.memory.members) + threadIdx.x / 32 * masks.vectors;
 }
 
 /// Looks at the masks of a group's rows: NearSuppressors of those that have none of the candidates `kept`, and `own`
 /// with the lane itself of the others. For a whole warp.
-__device__ inline void look_at_masks(const View& view, std::uint32_t group, const uint4& kept, const GroupRow& its,
-                                     NearSuppressors<true>& near) {
+__device__ inline void look_at_masks(const View& view, const Masks& masks, std::uint32_t group, const uint4& kept,
+                                     const GroupRow& its, NearSuppressors<true>& near) {
   const std::uint32_t lane = threadIdx.x % 32;
-  std::uint32_t* const room = room_of_warp(view);
+  uint4* const room = room_of_warp(view, masks);
+  const auto* const words = reinterpret_cast<const std::uint32_t*>(room);
   // Lanes without a row come last: no row's suppressors.
   std::uint32_t others[1 + groups_before<true>] = {its.row.index() % capacity_max};
 #pragma unroll
   for (unsigned b = 0; b < groups_before<true>; ++b)
     others[1 + b] = group > b ? view.found.rows[view.memory.ranks[32 * (group - 1 - b) + lane]].index() : 0;
-  for_each_mask<4>(view, its.is_masked(), its.row.index(), [&](std::uint32_t taken, const uint4& mask) {
+  for_each_mask<4>(masks, its.is_masked(), its.row.index(), [&](std::uint32_t taken, const uint4& mask) {
     if (__any_sync(all_lanes, is_any(mask & kept))) {
       near.own |= lane == taken ? 1u << lane : 0;
       return;
     }
     __syncwarp();
-    if (4 * lane < mask_words(view.a.capacity))
-      reinterpret_cast<uint4*>(room)[lane] = mask;
+    if (lane < masks.vectors)
+      room[lane] = mask;
     __syncwarp();
     std::uint32_t found[1 + groups_before<true>];
 #pragma unroll
     for (unsigned b = 0; b < 1 + groups_before<true>; ++b)
-      found[b] = __ballot_sync(all_lanes, room[others[b] / 32] >> others[b] % 32 & 1);
+      found[b] = __ballot_sync(all_lanes, words[others[b] / 32] >> others[b] % 32 & 1);
     if (lane != taken)
       return;
     near.own = found[0] & low_bits(taken);
@@ -135,51 +152,48 @@ __device__ inline void look_at_masks(const View& view, std::uint32_t group, cons
 /// What can be known of a group's rows before any group is decided. A row that a candidate kept before suppresses has
 /// itself in `own`. For a whole warp.
 template <bool any_masked>
-__device__ NearSuppressors<any_masked> look_near(const View& view, std::uint32_t group, std::uint32_t undecided,
-                                                 const uint4& kept) {
+__device__ NearSuppressors<any_masked> look_near(const View& view, const Masks& masks, std::uint32_t group,
+                                                 std::uint32_t undecided, const uint4& kept) {
   const GroupRow its = row_of_group(view, group, undecided);
   NearSuppressors<any_masked> near;
   if (its.is_listed())
     near = undecided_near<any_masked>(view, its.row, group);
   if constexpr (any_masked)
-    look_at_masks(view, group, kept, its, near);
+    look_at_masks(view, masks, group, kept, its, near);
   return near;
 }
 
 /// Whether the mask of a lane's row, if `asked`, has one of the candidates that are kept now and were not `before`. For
 /// a whole warp.
-__device__ inline bool has_new_in_mask(const View& view, bool asked, std::uint32_t index, const uint4& before) {
+__device__ inline bool has_new_in_mask(const View& view, const Masks& masks, bool asked, std::uint32_t index,
+                                       const uint4& before) {
   // A word of each of 32 rows is in 32 cache lines, a whole mask in four.
   constexpr unsigned few = 8;
   const uint4 added = kept_vector(view) & ~before;
-  return count_words(added) <= few ? has_one_of_few_in_mask(view, asked, index, added)
-                                   : has_any_in_mask<4>(view, asked, index, added);
+  return count_words(added) <= few ? has_one_of_few_in_mask(masks, asked, index, added)
+                                   : has_any_in_mask<8>(masks, asked, index, added);
 }
 
-/// How many groups are decided: the same on all lanes. For a whole warp.
-__device__ inline std::uint32_t load_token(const View& view) {
-  const std::uint32_t decided = __shfl_sync(all_lanes, load_relaxed(&token(view)), 0);
+/// token() or published(), the same on all lanes. For a whole warp.
+__device__ inline std::uint32_t load_count(const std::uint32_t& groups) {
+  const std::uint32_t count = __shfl_sync(all_lanes, load_relaxed(&groups), 0);
   acquire_in_block();
   __syncwarp();
-  return decided;
+  return count;
 }
 
-/// Waits until at most `ahead` groups before `group` are not decided. For a whole warp.
-__device__ inline void wait_for_token(const View& view, std::uint32_t group, std::uint32_t ahead) {
-  for (;;) {
-    const std::uint32_t decided = load_token(view);
-    if (decided + ahead >= group)
-      return;
+/// Waits until `groups`, the token or another count, is at least `least`. For a whole warp.
+__device__ inline void wait_for(const std::uint32_t& groups, std::uint32_t least) {
+  for (std::uint32_t count; (count = load_count(groups)) < least;)
     // Warps whose turn is far off leave the multiprocessor to the others.
-    if (const std::uint32_t before = group - decided; before > 1)
-      sleep_about((before - ahead) * tuning::direct_sleep);
-  }
+    if (const std::uint32_t before = least - count; before > 1)
+      sleep_about(before * tuning::direct_sleep);
 }
 
 /// keep_lanes() for groups of which most rows are suppressed by a few: rounds that decide several at once. For a whole
 /// warp.
 __device__ inline std::uint32_t keep_lanes_at_once(std::uint32_t open, std::uint32_t suppressors) {
-  constexpr unsigned rounds = 3;
+  constexpr unsigned rounds = 12;
   std::uint32_t kept = 0;
 #pragma unroll
   for (unsigned round = 0; round < rounds && open; ++round) {
@@ -190,42 +204,60 @@ __device__ inline std::uint32_t keep_lanes_at_once(std::uint32_t open, std::uint
   return open ? kept | keep_lanes(open, suppressors) : kept;
 }
 
-/// Decides a group, a lane a row, and passes the token on. `near`: what look_near() found, when those `before` were
-/// kept. `undecided`: rows in the order. For a whole warp.
+/// Whether the lane's row is open, as far as that can be known before the turn of its group. `before`: kept when
+/// look_near() ran. For a whole warp.
 template <bool any_masked>
-__device__ void decide_group(const View& view, std::uint32_t group, std::uint32_t undecided,
-                             const NearSuppressors<any_masked>& near, const uint4& before) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  const GroupRow its = row_of_group(view, group, undecided);
-  bool is_open = its.mine && !(near.own >> lane & 1);
-  // All that can be known before the group's turn is found out before: later, all others wait.
-  wait_for_token(view, group, groups_before<any_masked>);
+__device__ bool is_open_before(const View& view, const Masks& masks, const GroupRow& its, bool is_open,
+                               const uint4& before) {
   if constexpr (any_masked) {
-    const bool suppressed = has_new_in_mask(view, is_open && its.is_masked(), its.row.index(), before);
+    const bool suppressed = has_new_in_mask(view, masks, is_open && its.is_masked(), its.row.index(), before);
     is_open &= !suppressed;
   }
-  if (is_open && its.is_listed())
-    is_open = !has_kept_on_list(view, its.row);
-  wait_for_token(view, group, 0);
-#pragma unroll
-  for (unsigned b = 0; b < groups_before<any_masked>; ++b)
-    if (group > b)
-      is_open &= !(near.before[b] & load_relaxed(kept_of_group(view, group - 1 - b)));
-  const std::uint32_t open = __ballot_sync(all_lanes, is_open);
-  const std::uint32_t kept = any_masked ? keep_lanes_at_once(open, near.own) : keep_lanes(open, near.own);
-  const bool survives = kept >> lane & 1;
+  return is_open && !(its.is_listed() && has_kept_on_list(view, its.row));
+}
+
+/// Publishes the decisions of a group. For a whole warp.
+template <bool any_masked>
+__device__ void publish_group(const View& view, std::uint32_t group, const GroupRow& its, std::uint32_t kept) {
+  const bool survives = kept >> threadIdx.x % 32 & 1;
   const std::uint32_t index = its.row.index();
   if (its.mine)
     view.publish(index, survives ? PublishedDecision::kept(its.rank) : PublishedDecision::suppressed());
   if (any_masked && survives)
     atomicOr(&view.shared.kept_indices[index / 32], 1u << index % 32);
-  if (lane == 0)
-    store_relaxed_shared(kept_of_group(view, group), kept);
-  __syncwarp();
-  if (lane == 0)
-    store_release_in_block(&token(view), group + 1);
   if (survives)
     view.keep_rank(its.rank);
+  wait_for(published(view), group);
+  if (threadIdx.x % 32 == 0)
+    store_release_in_block(&published(view), group + 1);
+}
+
+/// Decides a group, a lane a row, and passes the token on. `near`: what look_near() found, when those `before` were
+/// kept. `undecided`: rows in the order. For a whole warp.
+template <bool any_masked>
+__device__ void decide_group(const View& view, const Masks& masks, std::uint32_t group, std::uint32_t undecided,
+                             const NearSuppressors<any_masked>& near, const uint4& before) {
+  constexpr unsigned count = groups_before<any_masked>;
+  const std::uint32_t lane = threadIdx.x % 32;
+  const GroupRow its = row_of_group(view, group, undecided);
+  bool is_open = its.mine && !(near.own >> lane & 1);
+  if (__any_sync(all_lanes, is_open)) {
+    wait_for(published(view), group > count ? group - count : 0);
+    is_open = is_open_before<any_masked>(view, masks, its, is_open, before);
+  }
+  // All others wait from here until the token is passed on.
+  const NearSuppressors<any_masked> its_near = in_registers(near);
+  wait_for(token(view), group);
+#pragma unroll
+  for (unsigned b = 0; b < count; ++b)
+    is_open &= !(group > b && its_near.before[b] & load_relaxed(kept_of_group(view, group - 1 - b)));
+  const std::uint32_t open = __ballot_sync(all_lanes, is_open);
+  const std::uint32_t kept = any_masked ? keep_lanes_at_once(open, its_near.own) : keep_lanes(open, its_near.own);
+  if (lane == 0) {
+    store_relaxed_shared(kept_of_group(view, group), kept);
+    store_release_in_block(&token(view), group + 1);
+  }
+  publish_group<any_masked>(view, group, its, kept);
 }
 
 /// Marks undecided rows by rank. Returns whether the thread has marked a masked row. For a whole block.
@@ -273,14 +305,20 @@ __device__ inline std::uint32_t order_undecided(const View& view) {
 template <bool any_masked>
 static __noinline__ __device__ void decide_groups(View view, std::uint32_t undecided) {
   assume_spaces(view);
-  const std::uint32_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
-  const uint4 before = kept_vector(view);
-  // All looks before the first decision: a warp that decides has the multiprocessor to itself.
-  NearSuppressors<any_masked> near[groups_a_warp];
-  for (std::uint32_t k = 0; k < groups_a_warp && 32 * (warp + k * warps) < undecided; ++k)
-    near[k] = look_near<any_masked>(view, warp + k * warps, undecided, before);
-  for (std::uint32_t k = 0; k < groups_a_warp && 32 * (warp + k * warps) < undecided; ++k)
-    decide_group<any_masked>(view, warp + k * warps, undecided, near[k], before);
+  const std::uint32_t first = threadIdx.x / 32, warps = blockDim.x / 32;
+  const Masks masks(view);
+  const uint4 before = any_masked ? kept_vector(view) : uint4{};
+  // Masks are looked at before the first decision: a warp that decides has the multiprocessor to itself.
+  constexpr unsigned ahead = any_masked ? groups_a_warp : 1;
+  NearSuppressors<any_masked> near[ahead];
+  for (std::uint32_t group = first; group * 32 < undecided;) {
+#pragma unroll 1
+    for (std::uint32_t k = 0; k < ahead && (group + k * warps) * 32 < undecided; ++k)
+      near[k] = look_near<any_masked>(view, masks, group + k * warps, undecided, before);
+#pragma unroll 1
+    for (std::uint32_t k = 0; k < ahead && group * 32 < undecided; ++k, group += warps)
+      decide_group<any_masked>(view, masks, group, undecided, near[k], before);
+  }
 }
 
 /// For a whole block, after a barrier. Aliases are given up: their words are replaced. Not inlined, so that this rare
@@ -288,7 +326,7 @@ static __noinline__ __device__ void decide_groups(View view, std::uint32_t undec
 static __noinline__ __device__ void decide_in_order(View view) {
   assume_spaces(view);
   if (threadIdx.x == 0)
-    token(view) = 0;
+    token(view) = published(view) = 0;
   set_kept_indices(view);
   __syncthreads();
   const bool any_masked = __syncthreads_or(mark_undecided(view));

@@ -72,8 +72,10 @@ __device__ inline PublishedDecision add_list(const View& view, const Row& row) {
     uint4 part[batch];
 #pragma unroll
     for (unsigned p = 0; p < batch; ++p)
-      if (k + p < vectors)
-        part[p] = list[k + p];
+      part[p] = k + p < vectors ? list[k + p] : uint4{};
+#pragma unroll
+    for (unsigned p = 0; p < batch; ++p)
+      part[p] = materialize(part[p]);
 #pragma unroll
     for (unsigned p = 0; p < batch; ++p)
       if (k + p < vectors)

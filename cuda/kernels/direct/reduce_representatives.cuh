@@ -52,6 +52,7 @@ __device__ inline bool names_representative(const View& view, const Row& row) {
 
 /// Looks for representatives of suppressed candidates with a mask, a warp for each.
 __device__ inline void search_masks(const View& view, std::uint32_t ranked) {
+  const Masks masks(view);
   const uint4 kept = kept_vector(view);
   for (std::uint32_t base = 0; base < ranked; base += blockDim.x) {
     const std::uint32_t rank = base + threadIdx.x;
@@ -60,7 +61,7 @@ __device__ inline void search_masks(const View& view, std::uint32_t ranked) {
     for (unsigned todo = __ballot_sync(all_lanes, masked); todo; todo &= todo - 1) {
       const int lane = __ffs(static_cast<int>(todo)) - 1;
       const std::uint32_t index = __shfl_sync(all_lanes, row.index(), lane);
-      const std::uint32_t best = best_rank_in_mask(view, index, kept);
+      const std::uint32_t best = best_rank_in_mask(view, masks, index, kept);
       if (threadIdx.x % 32 == 0)
         represent(view, index, best == ~0u ? CROWD_NMS_NONE : view.found.rows[best].index());
     }
