@@ -11,13 +11,13 @@ namespace crowd {
 /// `suppressors`: of the lane's candidate, bits of lanes before. Returns those of the lanes in `open` that are kept:
 /// the ones that no kept one suppresses. For a whole warp.
 __device__ inline std::uint32_t keep_lanes(std::uint32_t open, std::uint32_t suppressors) {
-  if (!__any_sync(all_lanes, suppressors & open))
-    return open;
-  std::uint32_t kept = 0;
-#pragma unroll 8
-  for (int lane = 0; lane < 32; ++lane) {
-    const std::uint32_t its = __shfl_sync(all_lanes, suppressors, lane);
-    kept |= its & kept ? 0 : open & 1u << lane;
+  // Those that no open one suppresses, all at once; often these are all that are kept.
+  std::uint32_t kept = __ballot_sync(all_lanes, (open >> threadIdx.x % 32 & 1) && !(suppressors & open));
+  open &= ~kept & ~__ballot_sync(all_lanes, suppressors & kept);
+  while (open) {
+    const std::uint32_t first = open & (0 - open);
+    kept |= first;
+    open &= ~first & ~__ballot_sync(all_lanes, suppressors & first);
   }
   return kept;
 }

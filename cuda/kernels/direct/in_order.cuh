@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Decides in rank order what looks (pending.cuh) have left undecided. A warp takes 32 consecutive undecided rows, a
-// group, and decides them at once when all better ones are decided, which a word of the block says: the token. 128
-// steps decide any frame. Lists and masks are read before: of suppressors in the last groups before, bits are known by
-// then, and a step is an AND of words.
+// group, and decides them at once when all better ones are decided. 128 steps decide any frame. Lists and masks are
+// read before: of suppressors in the last groups before, bits are known by then, and a step is an AND of words.
 #pragma once
 
 #include "kernels/chain.cuh"
@@ -12,28 +11,13 @@
 
 namespace crowd::CROWD_DIRECT {
 
-/// The token: of how many groups kept_of_group() is known.
-__device__ inline std::uint32_t& token(const View& view) {
-  return view.shared.pending;
-}
-
-/// Of how many groups all decisions are published.
-__device__ inline std::uint32_t& published(const View& view) {
-  return view.shared.published;
-}
-
-/// Groups of a warp at most: the reduce has a warp for so many words of ranks.
-constexpr unsigned groups_a_warp = items_max;
-
 /// In Memory::representatives: of 32 consecutive ranks, those that are undecided, before these are put in order.
 __device__ inline std::uint32_t* undecided_of_ranks(const View& view, std::uint32_t first) {
   return view.memory.representatives + first / 32;
 }
 
-/// In the same place, afterwards: rows of a group that are kept.
-__device__ inline std::uint32_t* kept_of_group(const View& view, std::uint32_t group) {
-  return view.memory.representatives + group;
-}
+/// Groups of a warp at most: the reduce has a warp for so many words of ranks.
+constexpr unsigned groups_a_warp = items_max;
 
 /// Groups before its own of which a group knows the suppressors apart: while these are decided, one after another, it
 /// looks through lists and masks for suppressors in the groups before them. Masks take longer.
@@ -127,9 +111,9 @@ __device__ inline void look_at_masks(const View& view, const Masks& masks, std::
 #pragma unroll
   for (unsigned b = 0; b < groups_before<true>; ++b)
     others[1 + b] = group > b ? view.found.rows[view.memory.ranks[32 * (group - 1 - b) + lane]].index() : 0;
-  for_each_mask<4>(masks, its.is_masked(), its.row.index(), [&](std::uint32_t taken, const uint4& mask) {
+  const auto look = [&](unsigned lane_bit, const uint4& mask) {
     if (__any_sync(all_lanes, is_any(mask & kept))) {
-      near.own |= lane == taken ? 1u << lane : 0;
+      near.own |= lane_bit & 1u << lane;
       return;
     }
     __syncwarp();
@@ -140,12 +124,18 @@ __device__ inline void look_at_masks(const View& view, const Masks& masks, std::
 #pragma unroll
     for (unsigned b = 0; b < 1 + groups_before<true>; ++b)
       found[b] = __ballot_sync(all_lanes, words[others[b] / 32] >> others[b] % 32 & 1);
-    if (lane != taken)
+    if (lane_bit != 1u << lane)
       return;
-    near.own = found[0] & low_bits(taken);
+    near.own = found[0] & (lane_bit - 1);
 #pragma unroll
     for (unsigned b = 0; b < groups_before<true>; ++b)
       near.before[b] = found[1 + b];
+  };
+  for_each_batch(masks, its.is_masked(), its.row.index(), [&](const MaskBatch& batch) {
+#pragma unroll
+    for (unsigned b = 0; b < MaskBatch::size; ++b)
+      if (batch.lane_bit[b])
+        look(batch.lane_bit[b], batch.mask[b]);
   });
 }
 
@@ -163,55 +153,64 @@ __device__ NearSuppressors<any_masked> look_near(const View& view, const Masks& 
   return near;
 }
 
-/// Whether the mask of a lane's row, if `asked`, has one of the candidates that are kept now and were not `before`. For
-/// a whole warp.
-__device__ inline bool has_new_in_mask(const View& view, const Masks& masks, bool asked, std::uint32_t index,
-                                       const uint4& before) {
+/// Whether the mask of a lane's row, if `asked`, has one of the candidates that were `added` to the kept ones. For a
+/// whole warp.
+__device__ inline bool has_new_in_mask(const Masks& masks, bool asked, std::uint32_t index, const uint4& added) {
   // A word of each of 32 rows is in 32 cache lines, a whole mask in four.
   constexpr unsigned few = 8;
-  const uint4 added = kept_vector(view) & ~before;
   return count_words(added) <= few ? has_one_of_few_in_mask(masks, asked, index, added)
-                                   : has_any_in_mask<8>(masks, asked, index, added);
+                                   : has_any_in_mask(masks, asked, index, added);
 }
 
-/// token() or published(), the same on all lanes. For a whole warp.
-__device__ inline std::uint32_t load_count(const std::uint32_t& groups) {
-  const std::uint32_t count = __shfl_sync(all_lanes, load_relaxed(&groups), 0);
-  acquire_in_block();
-  __syncwarp();
-  return count;
-}
-
-/// Waits until `groups`, the token or another count, is at least `least`. For a whole warp.
-__device__ inline void wait_for(const std::uint32_t& groups, std::uint32_t least) {
-  for (std::uint32_t count; (count = load_count(groups)) < least;)
+/// Waits until decisions of at least `groups` groups are published. For a whole warp.
+__device__ inline void wait_for_published(const View& view, std::uint32_t groups) {
+  for (;;) {
+    const std::uint32_t published = __shfl_sync(all_lanes, load_relaxed(&view.shared.published), 0);
+    acquire_in_block();
+    __syncwarp();
+    if (published >= groups)
+      return;
     // Warps whose turn is far off leave the multiprocessor to the others.
-    if (const std::uint32_t before = least - count; before > 1)
+    if (const std::uint32_t before = groups - published; before > 1)
       sleep_about(before * tuning::direct_sleep);
-}
-
-/// keep_lanes() for groups of which most rows are suppressed by a few: rounds that decide several at once. For a whole
-/// warp.
-__device__ inline std::uint32_t keep_lanes_at_once(std::uint32_t open, std::uint32_t suppressors) {
-  constexpr unsigned rounds = 12;
-  std::uint32_t kept = 0;
-#pragma unroll
-  for (unsigned round = 0; round < rounds && open; ++round) {
-    const bool mine = open >> threadIdx.x % 32 & 1;
-    kept |= __ballot_sync(all_lanes, mine && !(suppressors & open));
-    open &= ~kept & ~__ballot_sync(all_lanes, suppressors & kept);
   }
-  return open ? kept | keep_lanes(open, suppressors) : kept;
 }
 
-/// Whether the lane's row is open, as far as that can be known before the turn of its group. `before`: kept when
-/// look_near() ran. For a whole warp.
+/// Waits until a group is decided; returns which of its rows are kept. For a whole warp.
+__device__ inline std::uint32_t wait_for_kept(const View& view, std::uint32_t group) {
+  for (;;) {
+    const std::uint32_t kept = load_relaxed(&view.shared.kept_of_group[group][0]);
+    const std::uint32_t complement = load_relaxed(&view.shared.kept_of_group[group][1]);
+    // True of no pair of zeros and the final words but the final one, so that no fence is needed.
+    if (__all_sync(all_lanes, complement == ~kept))
+      return kept;
+  }
+}
+
+/// The end of wait_for_kept(), for a whole warp.
+__device__ inline void store_kept(const View& view, std::uint32_t group, std::uint32_t kept) {
+  const std::uint32_t lane = threadIdx.x % 32;
+  if (lane < 2)
+    store_relaxed_shared(&view.shared.kept_of_group[group][lane], lane ? ~kept : kept);
+}
+
+/// Whether the lane's row is open, as far as that can be known when few groups before are not decided. `seen`: kept
+/// when look_near() ran. For a whole warp.
 template <bool any_masked>
-__device__ bool is_open_before(const View& view, const Masks& masks, const GroupRow& its, bool is_open,
-                               const uint4& before) {
+__device__ bool is_open_before(const View& view, const Masks& masks, std::uint32_t group, const GroupRow& its,
+                               bool is_open, uint4 seen) {
+  constexpr unsigned count = groups_before<any_masked>;
   if constexpr (any_masked) {
-    const bool suppressed = has_new_in_mask(view, masks, is_open && its.is_masked(), its.row.index(), before);
-    is_open &= !suppressed;
+    // An early look brings the masks to the L1 cache: the last one takes less time.
+    for (const unsigned ahead : {2 * count + 2, count}) {
+      wait_for_published(view, group > ahead ? group - ahead : 0);
+      const uint4 kept = kept_vector(view);
+      const bool suppressed = has_new_in_mask(masks, is_open && its.is_masked(), its.row.index(), kept & ~seen);
+      is_open &= !suppressed;
+      seen = kept;
+    }
+  } else {
+    wait_for_published(view, group > count ? group - count : 0);
   }
   return is_open && !(its.is_listed() && has_kept_on_list(view, its.row));
 }
@@ -227,36 +226,27 @@ __device__ void publish_group(const View& view, std::uint32_t group, const Group
     atomicOr(&view.shared.kept_indices[index / 32], 1u << index % 32);
   if (survives)
     view.keep_rank(its.rank);
-  wait_for(published(view), group);
+  wait_for_published(view, group);
   if (threadIdx.x % 32 == 0)
-    store_release_in_block(&published(view), group + 1);
+    store_release_in_block(&view.shared.published, group + 1);
 }
 
-/// Decides a group, a lane a row, and passes the token on. `near`: what look_near() found, when those `before` were
-/// kept. `undecided`: rows in the order. For a whole warp.
+/// Decides a group, a lane a row. `near`: what look_near() found, when those `before` were kept. `undecided`: rows in
+/// the order. For a whole warp.
 template <bool any_masked>
 __device__ void decide_group(const View& view, const Masks& masks, std::uint32_t group, std::uint32_t undecided,
                              const NearSuppressors<any_masked>& near, const uint4& before) {
-  constexpr unsigned count = groups_before<any_masked>;
-  const std::uint32_t lane = threadIdx.x % 32;
   const GroupRow its = row_of_group(view, group, undecided);
-  bool is_open = its.mine && !(near.own >> lane & 1);
-  if (__any_sync(all_lanes, is_open)) {
-    wait_for(published(view), group > count ? group - count : 0);
-    is_open = is_open_before<any_masked>(view, masks, its, is_open, before);
-  }
-  // All others wait from here until the token is passed on.
+  bool is_open = its.mine && !(near.own >> threadIdx.x % 32 & 1);
+  is_open = is_open_before<any_masked>(view, masks, group, its, is_open, before);
   const NearSuppressors<any_masked> its_near = in_registers(near);
-  wait_for(token(view), group);
 #pragma unroll
-  for (unsigned b = 0; b < count; ++b)
-    is_open &= !(group > b && its_near.before[b] & load_relaxed(kept_of_group(view, group - 1 - b)));
-  const std::uint32_t open = __ballot_sync(all_lanes, is_open);
-  const std::uint32_t kept = any_masked ? keep_lanes_at_once(open, its_near.own) : keep_lanes(open, its_near.own);
-  if (lane == 0) {
-    store_relaxed_shared(kept_of_group(view, group), kept);
-    store_release_in_block(&token(view), group + 1);
-  }
+  for (unsigned b = groups_before<any_masked>; b-- > 0;)
+    if (group > b)
+      is_open &= !(its_near.before[b] & wait_for_kept(view, group - 1 - b));
+  // All others wait from here until the group's decisions are stored.
+  const std::uint32_t kept = keep_lanes(__ballot_sync(all_lanes, is_open), its_near.own);
+  store_kept(view, group, kept);
   publish_group<any_masked>(view, group, its, kept);
 }
 
@@ -326,7 +316,9 @@ static __noinline__ __device__ void decide_groups(View view, std::uint32_t undec
 static __noinline__ __device__ void decide_in_order(View view) {
   assume_spaces(view);
   if (threadIdx.x == 0)
-    token(view) = published(view) = 0;
+    view.shared.published = 0;
+  for (std::uint32_t group = threadIdx.x; group < capacity_max / 32; group += blockDim.x)
+    view.shared.kept_of_group[group][0] = view.shared.kept_of_group[group][1] = 0;
   set_kept_indices(view);
   __syncthreads();
   const bool any_masked = __syncthreads_or(mark_undecided(view));

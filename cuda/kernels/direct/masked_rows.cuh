@@ -63,53 +63,75 @@ __device__ inline unsigned count_words(const uint4& v) {
   return warp_sum(own);
 }
 
-/// Masks of the rows of several lanes, a vector a lane. They are loaded together.
-template <unsigned batch>
-struct TakenMasks {
-  unsigned lane_bit[batch];  ///< of the row's lane; 0: there are not so many
-  uint4 mask[batch];
+/// Lanes of the warp whose masks are looked at, and the rows they have.
+class AskedRows {
+ public:
+  /// `index`: of the lane's row, if that is `asked`.
+  __device__ AskedRows(bool asked, std::uint32_t index) : lanes_(__ballot_sync(all_lanes, asked)) {
+    const std::uint32_t first = __shfl_sync(all_lanes, index, max(__ffs(static_cast<int>(lanes_)) - 1, 0));
+    index_ = asked ? index : first;
+  }
 
-  /// Takes lanes from `todo`. `index`: of the lane's row. For a whole warp.
-  __device__ TakenMasks(const Masks& masks, unsigned& todo, std::uint32_t index) {
+  __device__ bool is_empty() const {
+    return !lanes_;
+  }
+  /// A bit for the next lane; 0 after the last one.
+  __device__ unsigned take() {
+    const unsigned bit = lanes_ & (0 - lanes_);
+    lanes_ ^= bit;
+    return bit;
+  }
+  /// The row of the lane with that bit; for 0, of one of the lanes.
+  __device__ std::uint32_t row(unsigned bit) const {
+    return __shfl_sync(all_lanes, index_, max(__ffs(static_cast<int>(bit)) - 1, 0));
+  }
+
+ private:
+  unsigned lanes_;
+  std::uint32_t index_;
+};
+
+/// The next few masks, a vector a lane.
+struct MaskBatch {
+  static constexpr unsigned size = 4;
+  unsigned lane_bit[size];  ///< of the row's lane; 0 beyond the last row
+  uint4 mask[size];
+
+  __device__ MaskBatch(const Masks& masks, AskedRows& rows) {
 #pragma unroll
-    for (unsigned b = 0; b < batch; ++b) {
-      lane_bit[b] = todo & (0 - todo);
-      todo ^= lane_bit[b];
-      const int lane = max(__ffs(static_cast<int>(lane_bit[b])) - 1, 0);
-      mask[b] = masks.vector(__shfl_sync(all_lanes, index, lane));
+    for (unsigned b = 0; b < size; ++b) {
+      lane_bit[b] = rows.take();
+      mask[b] = masks.vector(rows.row(lane_bit[b]));
     }
-    // Else the compiler moves loads to where they are used.
-#pragma unroll
-    for (unsigned b = 0; b < batch; ++b)
-      mask[b] = materialize(mask[b]);
   }
 };
 
-/// Calls what(lane, mask) for the lanes that are `asked`, with the mask of row `index`, a vector a lane. `batch`: loads
-/// in flight together. For a whole warp.
-template <unsigned batch, typename Function>
-__device__ void for_each_mask(const Masks& masks, bool asked, std::uint32_t index, const Function& what) {
-  for (unsigned todo = __ballot_sync(all_lanes, asked); todo;) {
-    const TakenMasks<batch> taken(masks, todo, index);
-#pragma unroll
-    for (unsigned b = 0; b < batch; ++b)
-      if (taken.lane_bit[b])
-        what(highest_bit(taken.lane_bit[b]), taken.mask[b]);
+/// Calls what(batch) for the masks of row `index` of lanes that are `asked`, some at a time. The next ones are on their
+/// way meanwhile. For a whole warp.
+template <typename Function>
+__device__ void for_each_batch(const Masks& masks, bool asked, std::uint32_t index, const Function& what) {
+  AskedRows rows(asked, index);
+  if (rows.is_empty())
+    return;
+  MaskBatch batch(masks, rows);
+#pragma unroll 1
+  while (!rows.is_empty()) {
+    const MaskBatch next(masks, rows);
+    what(batch);
+    batch = next;
   }
+  what(batch);
 }
 
 /// For lanes that are `asked`: whether the mask of row `index` has one of `these` candidates, a vector a lane. For a
 /// whole warp.
-template <unsigned batch>
-__device__ bool has_any_in_mask(const Masks& masks, bool asked, std::uint32_t index, const uint4& these) {
+__device__ inline bool has_any_in_mask(const Masks& masks, bool asked, std::uint32_t index, const uint4& these) {
   unsigned found = 0;
-  for (unsigned todo = __ballot_sync(all_lanes, asked); todo;) {
-    const TakenMasks<batch> taken(masks, todo, index);
-    // No branch: masks beyond the last one count for no lane.
+  for_each_batch(masks, asked, index, [&](const MaskBatch& batch) {
 #pragma unroll
-    for (unsigned b = 0; b < batch; ++b)
-      found |= __any_sync(all_lanes, is_any(taken.mask[b] & these)) ? taken.lane_bit[b] : 0;
-  }
+    for (unsigned b = 0; b < MaskBatch::size; ++b)
+      found |= __any_sync(all_lanes, is_any(batch.mask[b] & these)) ? batch.lane_bit[b] : 0;
+  });
   return found >> threadIdx.x % 32 & 1;
 }
 

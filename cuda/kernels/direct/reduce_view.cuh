@@ -15,9 +15,11 @@ static_assert(capacity_max <= 1024 * items_max);
 struct ReduceShared {
   alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< a bit for each rank
   std::uint32_t kept_indices[capacity_max / 32];                 ///< a bit for each index, once set_kept_indices() ran
-  std::uint32_t pending;    ///< rows listed in Memory::pending; in decide_in_order() the token
-  std::uint32_t published;  ///< in decide_in_order(): groups of which all decisions are published
-  std::uint32_t undecided;  ///< not 0: looks have left a row undecided
+  std::uint32_t pending;                                         ///< rows listed in Memory::pending
+  // In decide_in_order():
+  std::uint32_t kept_of_group[capacity_max / 32][2];  ///< kept rows of each group, and the complement; before, zeros
+  std::uint32_t published;                            ///< groups of which all decisions are published
+  std::uint32_t undecided;                            ///< not 0: looks have left a row undecided
 };
 
 /// A published decision: a Decision in a word made to be added. The sum over up to max_summands candidates tells
