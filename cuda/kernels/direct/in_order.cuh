@@ -131,12 +131,13 @@ __device__ inline void look_at_masks(const View& view, const Masks& masks, std::
     for (unsigned b = 0; b < groups_before<true>; ++b)
       near.before[b] = found[1 + b];
   };
-  for_each_batch(masks, its.is_masked(), its.row.index(), [&](const MaskBatch& batch) {
+  for (AskedRows rows(its.is_masked(), its.row.index()); !rows.is_empty();) {
+    const MaskBatch batch(masks, rows);
 #pragma unroll
     for (unsigned b = 0; b < MaskBatch::size; ++b)
       if (batch.lane_bit[b])
         look(batch.lane_bit[b], batch.mask[b]);
-  });
+  }
 }
 
 /// What can be known of a group's rows before any group is decided. A row that a candidate kept before suppresses has

@@ -106,32 +106,27 @@ struct MaskBatch {
   }
 };
 
-/// Calls what(batch) for the masks of row `index` of lanes that are `asked`, some at a time. The next ones are on their
-/// way meanwhile. For a whole warp.
-template <typename Function>
-__device__ void for_each_batch(const Masks& masks, bool asked, std::uint32_t index, const Function& what) {
-  AskedRows rows(asked, index);
-  if (rows.is_empty())
-    return;
-  MaskBatch batch(masks, rows);
-#pragma unroll 1
-  while (!rows.is_empty()) {
-    const MaskBatch next(masks, rows);
-    what(batch);
-    batch = next;
-  }
-  what(batch);
-}
-
 /// For lanes that are `asked`: whether the mask of row `index` has one of `these` candidates, a vector a lane. For a
 /// whole warp.
 __device__ inline bool has_any_in_mask(const Masks& masks, bool asked, std::uint32_t index, const uint4& these) {
+  AskedRows rows(asked, index);
+  if (rows.is_empty())
+    return false;
   unsigned found = 0;
-  for_each_batch(masks, asked, index, [&](const MaskBatch& batch) {
+  const auto look = [&](const MaskBatch& batch) {
 #pragma unroll
     for (unsigned b = 0; b < MaskBatch::size; ++b)
       found |= __any_sync(all_lanes, is_any(batch.mask[b] & these)) ? batch.lane_bit[b] : 0;
-  });
+  };
+  MaskBatch batch(masks, rows);
+#pragma unroll 1
+  while (!rows.is_empty()) {
+    // These are on their way while those before are looked at.
+    const MaskBatch next(masks, rows);
+    look(batch);
+    batch = next;
+  }
+  look(batch);
   return found >> threadIdx.x % 32 & 1;
 }
 
