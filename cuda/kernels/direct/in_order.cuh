@@ -188,7 +188,7 @@ __device__ inline std::uint32_t wait_for_kept(const View& view, std::uint32_t gr
   }
 }
 
-/// The end of wait_for_kept(), for a whole warp.
+/// Stores what wait_for_kept() waits for. For a whole warp.
 __device__ inline void store_kept(const View& view, std::uint32_t group, std::uint32_t kept) {
   const std::uint32_t lane = threadIdx.x % 32;
   if (lane < 2)
@@ -232,14 +232,14 @@ __device__ void publish_group(const View& view, std::uint32_t group, const Group
     store_release_in_block(&view.shared.published, group + 1);
 }
 
-/// Decides a group, a lane a row. `near`: what look_near() found, when those `before` were kept. `undecided`: rows in
-/// the order. For a whole warp.
+/// Decides a group, a lane a row. `near`: what look_near() found, given the candidates `seen` to be kept. `undecided`:
+/// rows in the order. For a whole warp.
 template <bool any_masked>
 __device__ void decide_group(const View& view, const Masks& masks, std::uint32_t group, std::uint32_t undecided,
-                             const NearSuppressors<any_masked>& near, const uint4& before) {
+                             const NearSuppressors<any_masked>& near, const uint4& seen) {
   const GroupRow its = row_of_group(view, group, undecided);
   bool is_open = its.mine && !(near.own >> threadIdx.x % 32 & 1);
-  is_open = is_open_before<any_masked>(view, masks, group, its, is_open, before);
+  is_open = is_open_before<any_masked>(view, masks, group, its, is_open, seen);
   const NearSuppressors<any_masked> its_near = in_registers(near);
 #pragma unroll
   for (unsigned b = groups_before<any_masked>; b-- > 0;)
@@ -298,17 +298,17 @@ static __noinline__ __device__ void decide_groups(View view, std::uint32_t undec
   assume_spaces(view);
   const std::uint32_t first = threadIdx.x / 32, warps = blockDim.x / 32;
   const Masks masks(view);
-  const uint4 before = any_masked ? kept_vector(view) : uint4{};
+  const uint4 seen = any_masked ? kept_vector(view) : uint4{};
   // Masks are looked at before the first decision: a warp that decides has the multiprocessor to itself.
   constexpr unsigned ahead = any_masked ? groups_a_warp : 1;
   NearSuppressors<any_masked> near[ahead];
   for (std::uint32_t group = first; group * 32 < undecided;) {
 #pragma unroll 1
     for (std::uint32_t k = 0; k < ahead && (group + k * warps) * 32 < undecided; ++k)
-      near[k] = look_near<any_masked>(view, masks, group + k * warps, undecided, before);
+      near[k] = look_near<any_masked>(view, masks, group + k * warps, undecided, seen);
 #pragma unroll 1
     for (std::uint32_t k = 0; k < ahead && group * 32 < undecided; ++k, group += warps)
-      decide_group<any_masked>(view, masks, group, undecided, near[k], before);
+      decide_group<any_masked>(view, masks, group, undecided, near[k], seen);
   }
 }
 
