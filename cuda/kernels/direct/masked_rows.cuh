@@ -67,8 +67,8 @@ __device__ inline unsigned count_words(const uint4& v) {
 class AskedRows {
  public:
   /// `index`: of the lane's row, if that is `asked`.
-  __device__ AskedRows(bool asked, std::uint32_t index) : lanes_(__ballot_sync(all_lanes, asked)) {
-    const std::uint32_t first = __shfl_sync(all_lanes, index, max(__ffs(static_cast<int>(lanes_)) - 1, 0));
+  __device__ AskedRows(bool asked, std::uint32_t index) : lanes_(__ballot_sync(all_lanes, asked)), index_(index) {
+    const std::uint32_t first = row(lanes_ & (0 - lanes_));
     index_ = asked ? index : first;
   }
 

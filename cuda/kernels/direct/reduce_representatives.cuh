@@ -58,9 +58,8 @@ __device__ inline void search_masks(const View& view, std::uint32_t ranked) {
     const std::uint32_t rank = base + threadIdx.x;
     const Row row = rank < ranked ? view.found.rows[rank] : Row(uint2{0, 0});
     const bool masked = rank < ranked && row.is_masked() && !names_representative(view, row);
-    for (unsigned todo = __ballot_sync(all_lanes, masked); todo; todo &= todo - 1) {
-      const int lane = __ffs(static_cast<int>(todo)) - 1;
-      const std::uint32_t index = __shfl_sync(all_lanes, row.index(), lane);
+    for (AskedRows rows(masked, row.index()); !rows.is_empty();) {
+      const std::uint32_t index = rows.row(rows.take());
       const std::uint32_t best = best_rank_in_mask(view, masks, index, kept);
       if (threadIdx.x % 32 == 0)
         represent(view, index, best == ~0u ? CROWD_NMS_NONE : view.found.rows[best].index());
