@@ -110,6 +110,10 @@ class Device:
         return timed(self.torch, lambda: nms(*arrays, threshold), TIMES)
 
 
+def slowest_first(rows):
+    return sorted(rows, key=lambda row: -row[0])
+
+
 class Slowest:
     """The slowest recipes found, and no more than a few that are variations of each other."""
 
@@ -117,8 +121,7 @@ class Slowest:
         self.room, self.found = room, []
 
     def add(self, cost, recipe):
-        self.found.append((cost, recipe))
-        self.found.sort(key=lambda row: -row[0])
+        self.found = slowest_first([*self.found, (cost, recipe)])
         alike = [row for row in self.found if mixtures.family(row[1]) == mixtures.family(recipe)]
         if len(alike) > OF_A_FAMILY:
             self.found.remove(alike[-1])
@@ -152,17 +155,16 @@ class Search:
         return self.timed_again(slowest.found)
 
     def timed_again(self, found):
-        """The slowest first, each by its least time: on a busy machine any frame looks slow once."""
+        """Each by its least time: on a busy machine any frame looks slow once."""
         frames = self.frames
-        rows = sorted(((min(cost, self.cost(recipe)), recipe) for cost, recipe in found), key=lambda row: -row[0])
+        rows = slowest_first((min(cost, self.cost(recipe)), recipe) for cost, recipe in found)
         self.frames = frames
         return rows
 
     def replay(self, file):
         recorded = json.loads(file.read_text())
         self.options.candidates, self.options.method = recorded["candidates"], recorded["method"]
-        return sorted(((self.cost(row["recipe"]), row["recipe"]) for row in recorded["slowest"]),
-                      key=lambda row: -row[0])
+        return slowest_first((self.cost(row["recipe"]), row["recipe"]) for row in recorded["slowest"])
 
     def show(self, found):
         print(f"{self.frames} frames of {self.options.candidates}, {self.options.method}, {self.wrong} wrong answers")
