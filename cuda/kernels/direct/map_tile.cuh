@@ -72,9 +72,6 @@ __device__ void add_suppressor(const DirectArguments& a, Tile& tile, const Block
     tile.list[place][number] = static_cast<std::uint16_t>(i * list_unit);
   if (unlikely(number >= list_share * list_step))
     tile.crowded = 1;
-  // Once the list is full, only a better-ranked column could still change `best`.
-  if (a.existence_only || number >= suppressors_max)
-    atomicMax(&tile.min_key[place], a.existence_only ? ~0u : key);
 }
 
 /// Tests whether column `i` suppresses the row at `place`, and records it.
@@ -119,19 +116,16 @@ __device__ void drop_far(const Tile& tile, const AxisBins<Tile::bounded>& bins, 
   }
 }
 
-/// Drops pairs that cannot change what is recorded of their row any more (tile.min_key).
+/// Drops pairs of rows that have a suppressor, where that is all that matters. For a whole warp.
 template <typename Tile, unsigned items>
-__device__ void drop_settled(const Tile& tile, const Columns<items, Tile::bounded>& columns,
-                             std::uint32_t (&near)[items][Tile::words]) {
+__device__ void drop_settled(const Tile& tile, std::uint32_t (&near)[items][Tile::words]) {
 #pragma unroll
-  for (unsigned w = 0; w < Tile::words; ++w)
-#pragma unroll 1
-    for (unsigned r = 0; r < 32; ++r) {
-      const std::uint32_t min_key = tile.min_key[32 * w + r];
+  for (unsigned w = 0; w < Tile::words; ++w) {
+    const std::uint32_t settled = __ballot_sync(all_lanes, tile.suppressors[place_of(w)]);
 #pragma unroll
-      for (unsigned k = 0; k < items; ++k)
-        near[k][w] &= ~(static_cast<unsigned>(columns.key[k] < min_key) << r);
-    }
+    for (unsigned k = 0; k < items; ++k)
+      near[k][w] &= ~settled;
+  }
 }
 
 /// Moves one of the rows near a column, if any, to the queue.
@@ -193,10 +187,10 @@ __device__ void start_anew(const DirectArguments& a, Tile& tile) {
   }
 }
 
-/// Whether masks of all rows take less time than `queued` pairs: the tile is dense. Where it matters only whether rows
-/// have suppressors, a few queues settle most.
-__device__ inline bool is_dense(const DirectArguments& a, unsigned queues, std::uint32_t queued, std::uint32_t room) {
-  return unlikely(queued > tuning::direct_queues_left * room) && (!a.existence_only || queues > tuning::direct_queues);
+/// Whether masks of all rows take less time than queues: there are more pairs than fit one. Where it matters only
+/// whether rows have suppressors, a few queues settle most.
+__device__ inline bool is_dense(const DirectArguments& a, unsigned queues, bool overflows) {
+  return overflows && (!a.existence_only || queues > tuning::direct_queues);
 }
 
 /// Finds and tests all pairs of the tile, a queue at a time, or finds that it is dense.
@@ -211,15 +205,16 @@ __device__ void find_suppressors(const DirectArguments& a, Tile& tile, const Blo
     queue_pairs<Tile, items>(tile, near);
     __syncthreads();
     const std::uint32_t queued = tile.queued;
+    const bool overflows = unlikely(queued > Tile::queue_room);
+    if (is_dense(a, queues, overflows))
+      return start_anew(a, tile);
     test_pairs(a, tile, block, min(queued, Tile::queue_room));
-    if (!unlikely(queued > Tile::queue_room))
+    if (!overflows)
       return;
     __syncthreads();
-    if (is_dense(a, queues, queued, Tile::queue_room))
-      return start_anew(a, tile);
     if (threadIdx.x == 0)
       tile.queued = 0;
-    drop_settled(tile, columns, near);
+    drop_settled<Tile, items>(tile, near);
     __syncthreads();
   }
 }

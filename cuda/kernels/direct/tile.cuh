@@ -77,7 +77,6 @@ struct Tile {
   std::uint32_t row_at[rows_max];     ///< number of the row
   std::uint32_t ties[rows_max];       ///< rows of the same key whose number is not lower, itself included
   std::uint32_t above[rows_max + 1];  ///< [k]: columns that outrank exactly the first k rows (Columns::key)
-  std::uint32_t min_key[rows_max];    ///< columns of lower keys need no test any more
   std::uint32_t suppressors[rows_max];
   std::uint32_t best[rows_max];  ///< nearly the best suppressor: upper bits of its key, then its index, inverted
   std::uint32_t tied[words];     ///< a bit for each place where a suppressor with these upper bits may be better
@@ -226,7 +225,6 @@ __device__ void clear(Tile& tile) {
     tile.above[k] = 0;
   for (unsigned k = threadIdx.x; k < Tile::rows_max; k += blockDim.x) {
     tile.sorted[k] = ~0u;
-    tile.min_key[k] = 0;
     tile.suppressors[k] = 0;
     tile.best[k] = 0;
   }
