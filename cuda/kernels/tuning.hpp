@@ -26,14 +26,16 @@ constexpr unsigned small_group = 8;
 /// mask instead. With room for 20 and lists padded to 4 entries that happened to 3 of 4096 crowded candidates of equal
 /// score. Lists are padded to 8 now.
 constexpr unsigned direct_list_room = 28;
-/// A tile is dense if its pairs would fill more than so many queues: it takes masks 29 us, and each queue up to 8.
-/// Where it matters only whether there are suppressors, so many queues come first.
-constexpr unsigned direct_queues_left = 4;
+/// Where it matters only whether rows have suppressors, so many queues of pairs are tested before a tile is dense.
+/// Else it is dense once its pairs do not fit one queue: masks of 32 rows of 4096 candidates take 22 us, a queue up
+/// to 8.
 constexpr unsigned direct_queues = 3;
 /// Looks of a warp, and rounds of a block that has more pending candidates than threads, after which candidates are
 /// decided in rank order. Aliases decide a chain of 4096 within 12 rounds.
 constexpr unsigned direct_looks = 20;
 constexpr unsigned direct_rounds = 13;
+/// Or once a warp has seen so many masks: each takes 0.3 us if all warps look at masks.
+constexpr unsigned direct_masks_seen = 128;
 /// That is so, too, if every fourth round finds that fewer than one in so many threads with undecided candidates have
 /// learned anything.
 constexpr unsigned direct_changes = 4;

@@ -8,36 +8,6 @@
 
 namespace crowd::CROWD_DIRECT {
 
-/// A box as pairs are first compared: with a part of its area. Two boxes of which the intersection is smaller than
-/// their parts in all do not overlap (PairRule::min_part).
-struct Bounded {
-  float4 box;
-  float part;
-
-  __device__ static Bounded of(const float4& b, const PairRule& rule) {
-    return {b, __fmaf_rn(rule.min_part, area(as_box(b), rule.overlap.offset), -0.5e-37f)};
-  }
-};
-
-/// Two boxes overlap if that is `sure`, and do not if they may not (cuda/PROOFS.md, 7).
-struct Glance {
-  bool may, sure;
-
-  __device__ static Glance of(const Bounded& a, const Bounded& b, const PairRule& rule) {
-    const float w = fminf(a.box.z, b.box.z) - fmaxf(a.box.x, b.box.x) + rule.overlap.offset;
-    const float h = fminf(a.box.w, b.box.w) - fmaxf(a.box.y, b.box.y) + rule.overlap.offset;
-    const float inter = w * h;
-    const float bound = a.part + b.part;
-    const bool meets = (w > 0) & (h > 0);
-    const bool may = (meets & !(inter < bound)) | rule.disjoint_too;
-    const bool can = !has_rules && rule.overlap.metric == CROWD_NMS_IOU;
-    // From that sum of parts on, the sum of areas may overflow, and the ratio is 0 then.
-    const bool sure =
-        can & meets & (inter > __fmaf_rn(bound, 1 + 16 * guard, 1e-36f)) & (bound < 3.4e38f * rule.min_part);
-    return {may, sure};
-  }
-};
-
 /// Whether column `i` outranks row `r`, at `place`. A greater key says so, but for the tile's own columns, of which
 /// equal scores count as better: those are decided by index here, the row itself included.
 template <typename Tile>
