@@ -47,12 +47,15 @@ __device__ NearSuppressors<any_masked> undecided_near(const View& view, const Ro
   NearSuppressors<any_masked> near;
   const auto add = [&](std::uint32_t index) {
     const PublishedDecision decision = view.decision(index);
-    const std::uint32_t place = decision.index();
-    const std::uint32_t bit = decision.is_undecided() ? 1u << place % 32 : 0;
-    near.own |= place / 32 == group ? bit : 0;
+    const std::uint32_t back = group - decision.index() / 32;
+    // Few entries are: else it takes instructions for each group.
+    if (!unlikely(decision.is_undecided() && back <= groups_before<any_masked>))
+      return;
+    const std::uint32_t bit = 1u << decision.index() % 32;
+    near.own |= back == 0 ? bit : 0;
 #pragma unroll
     for (unsigned b = 0; b < groups_before<any_masked>; ++b)
-      near.before[b] |= place / 32 + 1 + b == group ? bit : 0;
+      near.before[b] |= back == 1 + b ? bit : 0;
   };
   if (row.has_one_suppressor()) {
     add(row.best());
@@ -201,30 +204,33 @@ template <bool any_masked>
 __device__ bool is_open_before(const View& view, const Masks& masks, std::uint32_t group, const GroupRow& its,
                                bool is_open, uint4 seen) {
   constexpr unsigned count = groups_before<any_masked>;
-  if constexpr (any_masked) {
-    // An early look brings the masks to the L1 cache: the last one takes less time.
-    for (const unsigned ahead : {2 * count + 2, count}) {
-      wait_for_published(view, group > ahead ? group - ahead : 0);
+  // An early look brings masks and lists to the L1 cache: the last one takes less time.
+  constexpr unsigned looks = any_masked ? 2 : 1;
+#pragma unroll 1
+  for (unsigned look = looks; look-- > 0;) {
+    const unsigned ahead = (1 + look) * count + 2 * look;
+    wait_for_published(view, group > ahead ? group - ahead : 0);
+    if constexpr (any_masked) {
       const uint4 kept = kept_vector(view);
       const bool suppressed = has_new_in_mask(masks, is_open && its.is_masked(), its.row.index(), kept & ~seen);
       is_open &= !suppressed;
       seen = kept;
     }
-  } else {
-    wait_for_published(view, group > count ? group - count : 0);
+    if (is_open && its.is_listed())
+      is_open = !has_kept_on_list(view, its.row);
   }
-  return is_open && !(its.is_listed() && has_kept_on_list(view, its.row));
+  return is_open;
 }
 
 /// Publishes the decisions of a group. For a whole warp.
 template <bool any_masked>
 __device__ void publish_group(const View& view, std::uint32_t group, const GroupRow& its, std::uint32_t kept) {
   const bool survives = kept >> threadIdx.x % 32 & 1;
-  const std::uint32_t index = its.row.index();
+  const PublishedDecision decision = survives ? PublishedDecision::kept(its.rank) : PublishedDecision::suppressed();
   if (its.mine)
-    view.publish(index, survives ? PublishedDecision::kept(its.rank) : PublishedDecision::suppressed());
+    view.publish(its.row.index(), decision);
   if (any_masked && survives)
-    atomicOr(&view.shared.kept_indices[index / 32], 1u << index % 32);
+    mark_index(view, its.row.index(), decision);
   if (survives)
     view.keep_rank(its.rank);
   wait_for_published(view, group);
@@ -320,7 +326,7 @@ static __noinline__ __device__ void decide_in_order(View view) {
     view.shared.published = 0;
   for (std::uint32_t group = threadIdx.x; group < capacity_max / 32; group += blockDim.x)
     view.shared.kept_of_group[group][0] = view.shared.kept_of_group[group][1] = 0;
-  set_kept_indices(view);
+  mark_indices(view);
   __syncthreads();
   const bool any_masked = __syncthreads_or(mark_undecided(view));
   const std::uint32_t undecided = order_undecided(view);

@@ -9,21 +9,38 @@
 
 namespace crowd::CROWD_DIRECT {
 
-/// Sets ReduceShared::kept_indices by the decisions. For a whole block; a barrier has to follow.
-__device__ inline void set_kept_indices(const View& view) {
+/// Sets ReduceShared::kept_indices and suppressed_indices by the decisions. For a whole block; a barrier has to follow.
+__device__ inline void mark_indices(const View& view) {
   for (std::uint32_t base = threadIdx.x / 32 * 32; base < capacity_max; base += blockDim.x) {
     const std::uint32_t index = base + threadIdx.x % 32;
-    const bool kept = index < view.a.capacity && view.decision(index).has_kept();
-    const std::uint32_t word = __ballot_sync(all_lanes, kept);
-    if (threadIdx.x % 32 == 0)
-      view.shared.kept_indices[base / 32] = word;
+    const bool mine = index < view.a.capacity;
+    const PublishedDecision decision = mine ? view.decision(index) : PublishedDecision::suppressed();
+    const std::uint32_t kept = __ballot_sync(all_lanes, decision.has_kept());
+    const std::uint32_t suppressed = __ballot_sync(all_lanes, decision.all_suppressed());
+    if (threadIdx.x % 32 == 0) {
+      view.shared.kept_indices[base / 32] = kept;
+      view.shared.suppressed_indices[base / 32] = suppressed;
+    }
   }
+}
+
+/// Adds a decision to them, while other threads look.
+__device__ inline void mark_index(const View& view, std::uint32_t index, PublishedDecision decision) {
+  if (decision.has_kept())
+    atomicOr(&view.shared.kept_indices[index / 32], 1u << index % 32);
+  else if (decision.all_suppressed())
+    atomicOr(&view.shared.suppressed_indices[index / 32], 1u << index % 32);
+}
+
+/// The lane's vector of bits that threads set meanwhile.
+__device__ inline uint4 lane_vector(const std::uint32_t* bits) {
+  const std::uint32_t* const words = bits + threadIdx.x % 32 * 4;
+  return {load_relaxed(words), load_relaxed(words + 1), load_relaxed(words + 2), load_relaxed(words + 3)};
 }
 
 /// The lane's vector of all candidates that are kept.
 __device__ inline uint4 kept_vector(const View& view) {
-  const std::uint32_t* const words = view.shared.kept_indices + threadIdx.x % 32 * 4;
-  return {load_relaxed(words), load_relaxed(words + 1), load_relaxed(words + 2), load_relaxed(words + 3)};
+  return lane_vector(view.shared.kept_indices);
 }
 
 /// The masks of a frame, as a lane reads them.
@@ -153,12 +170,6 @@ __device__ inline bool has_one_of_few_in_mask(const Masks& masks, bool asked, st
     ++number;
   }
   return found;
-}
-
-/// Whether the mask of row `index` has candidate `other`.
-__device__ inline bool has_in_mask(const View& view, std::uint32_t index, std::uint32_t other) {
-  const std::uint32_t words = mask_words(view.a.capacity);
-  return view.found.masks[std::size_t{index} * words + other / 32] >> other % 32 & 1;
 }
 
 /// The best rank among kept candidates in the mask of row `index`; ~0 if there is none. `kept`: kept_vector(). For a

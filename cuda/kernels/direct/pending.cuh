@@ -120,52 +120,27 @@ __device__ inline PublishedDecision look_at_best(const View& view, const Row& ro
                                               : PublishedDecision::undecided(row.index());
 }
 
-/// A look of the warp's masked rows (`mine`) at all their suppressors; `then` for the other lanes. For a whole warp.
-__device__ inline PublishedDecision look_at_all(const View& view, const Row& row, bool mine, PublishedDecision then) {
-  const std::uint32_t lane = threadIdx.x % 32;
-  for (unsigned todo = __ballot_sync(all_lanes, mine); todo; todo &= todo - 1) {
-    const std::uint32_t taken = highest_bit(todo & (0 - todo));
-    const std::uint32_t index = __shfl_sync(all_lanes, row.index(), static_cast<int>(taken));
-    bool kept = false, undecided = false;
-    for (std::uint32_t other = lane; other / 32 * 32 < view.a.capacity; other += 32) {
-      const bool suppresses = has_in_mask(view, index, other);
-      const PublishedDecision decision = view.decision(suppresses ? other : sentinel_suppressed);
-      kept |= decision.has_kept();
-      undecided |= decision.is_undecided();
-    }
-    kept = __any_sync(all_lanes, kept);
-    undecided = __any_sync(all_lanes, undecided);
-    if (lane == taken)
-      then = kept        ? PublishedDecision::suppressed()
-             : undecided ? PublishedDecision::undecided(index)
-                         : PublishedDecision::kept();
-  }
-  return then;
-}
-
 /// Decides pending candidates, a thread each, every warp at its own pace: whatever a thread reads is true and stays
-/// true. Ends because the best-ranked undecided candidate has no undecided suppressor, or after so many looks that
-/// decide_in_order() takes less time (`limited`). Returns whether the thread's candidate is undecided.
-template <bool limited>
+/// true. Ends because the best-ranked undecided candidate has no undecided suppressor, or, unless `small`, after so
+/// many looks that decide_in_order() takes less time. Not for masked rows. Returns whether the thread's candidate is
+/// undecided.
+template <bool small>
 __device__ bool decide_few(const View& view) {
   bool undecided = threadIdx.x < view.shared.pending;
   Row row = undecided ? view.memory.pending[threadIdx.x] : Row::absent();
   std::uint32_t vectors = vectors_of(row);
   const ListHead first = load_first(view, row, vectors);
-  const bool any_masked = __any_sync(all_lanes, row.is_masked());
   PublishedDecision known = initial_decision(row);
   unsigned looks = tuning::direct_looks;
   // No pause between looks: what a warp learns others may need at once, and barriers in between take longer than looks
   // that learn nothing (LESSONS.md, 8).
 #pragma unroll 1
-  while (__any_sync(all_lanes, undecided) && (!limited || looks--)) {
+  while (__any_sync(all_lanes, undecided) && (small || looks--)) {
     PublishedDecision then = known;
     if (vectors)
       then = judge(row, look_at_list(view, row, first, vectors));
     else if (undecided)
-      then = row.is_masked() ? look_at_best(view, row) : follow(view, known);
-    if (!limited && unlikely(any_masked))
-      then = look_at_all(view, row, undecided && row.is_masked(), then);
+      then = follow(view, known);
     if (then.word() != known.word()) {
       view.publish(row.index(), then);
       known = then;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "kernels/direct/in_order.cuh"
+#include "kernels/direct/masked_looks.cuh"
 #include "kernels/direct/reduce_representatives.cuh"
 #include "kernels/direct/reduce_rows.cuh"
 
@@ -18,8 +19,9 @@ __device__ void list_pending(const View& view, const Mine<items>& mine) {
   // Every row has a valid `best`, so the load needs no branch.
   const unsigned pending =
       choose(mine, [&](const Row& row) { return row.has_suppressors() & !view.decision(row.best()).has_kept(); });
+  const unsigned masked = pending & choose(mine, [](const Row& row) { return row.is_masked(); });
   std::uint32_t places[items];
-  take_places_of(view.shared.pending, pending, places);
+  take_places_of(view.shared.pending, pending, places, __any_sync(all_lanes, masked));
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
     if (pending >> k & 1) {
@@ -139,7 +141,8 @@ static __noinline__ __device__ void gather_frame(View view, Mine<items> mine, Ke
 }
 
 /// Reduces a frame, `items` rows a thread. Shared memory has been cleared. `first`: the thread's first row.
-/// `small`: the frame has no more candidates than threads, and so few that looks need no limit.
+/// `small`: the frame has no more candidates than threads, and so few that looks need no limit; rows and lists are in
+/// shared memory.
 template <bool greedy, unsigned items, bool small = false>
 __device__ void reduce_frame(const View& view, const Row* first) {
   auto mine = load_rows<items>(first, view.a.capacity);
@@ -156,9 +159,7 @@ __device__ void reduce_frame(const View& view, const Row* first) {
   __syncthreads();
   if (greedy) {
     list_pending(view, mine);
-    if (small)
-      decide_few<false>(view);
-    else if (unlikely(view.shared.pending > blockDim.x ? decide_many(view) : decide_few<true>(view)))
+    if (unlikely(view.shared.pending > blockDim.x ? decide_others<small>(view) : decide_few<small>(view)))
       store_relaxed_shared(&view.shared.undecided, 1);
     __syncthreads();
   }

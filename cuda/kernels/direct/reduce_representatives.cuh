@@ -119,7 +119,7 @@ static __noinline__ __device__ void write_representatives(View view, std::uint32
     represent(view, row.index(), representative_on_list(view, row));
   }
   if (any_masked) {
-    set_kept_indices(view);
+    mark_indices(view);
     __syncthreads();
     search_masks(view, ranked);
   }

@@ -64,14 +64,16 @@ __device__ std::uint32_t count_chosen(unsigned chosen, unsigned (&lanes)[items])
   return all;
 }
 
-/// Places in a list, for each item of which `chosen` has a bit. `count`: entries so far.
+/// Places in a list, for each item of which `chosen` has a bit. `count`: entries so far, less than 2^16. `more` is
+/// added to it above that.
 template <unsigned items>
-__device__ void take_places_of(std::uint32_t& count, unsigned chosen, std::uint32_t (&places)[items]) {
+__device__ void take_places_of(std::uint32_t& count, unsigned chosen, std::uint32_t (&places)[items],
+                               std::uint32_t more = 0) {
   unsigned lanes[items];
   const std::uint32_t all = count_chosen(chosen, lanes);
   std::uint32_t place = 0;
   if (threadIdx.x % 32 == 0 && all)
-    place = atomicAdd(&count, all);
+    place = atomicAdd(&count, more << 16 | all) & 0xffff;
   place = __shfl_sync(all_lanes, place, 0);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k) {

@@ -14,8 +14,11 @@ static_assert(capacity_max <= 1024 * items_max);
 
 struct ReduceShared {
   alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< a bit for each rank
-  std::uint32_t kept_indices[capacity_max / 32];                 ///< a bit for each index, once set_kept_indices() ran
-  std::uint32_t pending;                                         ///< rows listed in Memory::pending
+  // A bit for each index, once mark_indices() ran:
+  alignas(sizeof(uint4)) std::uint32_t kept_indices[capacity_max / 32];
+  alignas(sizeof(uint4)) std::uint32_t suppressed_indices[capacity_max / 32];  ///< and those beyond the frame's
+  /// Rows listed in Memory::pending. Before decide_others(), 2^16 or more are added if some have masks.
+  std::uint32_t pending;
   // In decide_in_order():
   std::uint32_t kept_of_group[capacity_max / 32][2];  ///< kept rows of each group, and the complement; before, zeros
   std::uint32_t published;                            ///< groups of which all decisions are published
