@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Cases that one part of a backend was made for, or that were found to be hard for it.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <utility>
+
+#include "cases.hpp"
+#include "hard_boxes.hpp"
+
+namespace crowd::test {
+
+void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  constexpr std::uint32_t n = 1200;
+  constexpr double thresholds[] = {0.3, 0, 1e-6, 0.02, 0.7, 0.99, 1};
+  std::uint64_t seed = 30000;
+  for (const Distribution& from : hard_distributions()) {
+    for (std::uint32_t variant = 0; variant < std::size(thresholds) * metric_count(); ++variant) {
+      ++seed;
+      Case it{.name = std::string(from.name) + " n=" + std::to_string(n) + " seed=" + std::to_string(seed),
+              .params = default_params(),
+              .batch = Batch::of(from.make(n, seed)),
+              .wanted = {.max_survivors = n}};
+      it.params.method = method;
+      it.params.metric = static_cast<CrowdNmsMetric>(variant % metric_count());
+      it.params.overlap_threshold = thresholds[variant / metric_count()];
+      it.params.comparator = seed % 3 ? CROWD_NMS_GREATER : CROWD_NMS_GREATER_EQUAL;
+      it.params.pixel_offset = seed % 5 == 0;
+      body(it);
+    }
+  }
+}
+
+void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  constexpr std::uint32_t capacity = 4600;
+  const std::vector<std::uint32_t> batches[] = {{0},    {61},        {1300},      {4096},         {4097},
+                                                {5000}, {700, 4300}, {4300, 700}, {4500, 0, 4096}};
+  std::uint32_t number = 0;
+  for (const std::vector<std::uint32_t>& counts : batches) {
+    const bool with_offsets = number % 2;
+    Case it{.name = "room, batch " + std::to_string(number), .params = default_params(), .batch = {}, .wanted = {}};
+    it.params.method = method;
+    it.params.metric = number % 3 == 1 ? CROWD_NMS_DIOU : CROWD_NMS_IOU;
+    it.params.class_agnostic = number % 3 == 2;
+    for (const std::uint32_t count : counts) {
+      const std::uint32_t held = std::min(count, capacity);
+      const Boxes frame = distribution(number % 4 < 2 ? "clustered" : "tied_scores").make(held, number + held);
+      if (with_offsets)
+        it.batch.offsets.push_back(it.batch.all.size());
+      it.batch.counts.push_back(count);
+      for (std::uint32_t i = 0; i < held; ++i)
+        it.batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
+      for (std::uint32_t i = held; i < (with_offsets ? held + 3 : capacity); ++i)
+        it.batch.all.add({-1e4F, -1e4F, 1e4F, 1e4F}, 2, static_cast<std::int32_t>(i % 3));
+    }
+    it.batch.frames = static_cast<std::uint32_t>(counts.size());
+    it.batch.capacity = capacity;
+    it.wanted = {number % 4 ? capacity : 100, number % 4 < 2, number % 5 < 2};
+    body(it);
+    ++number;
+  }
+}
+
+void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  for (const std::uint32_t n : {1400u, 4200u})
+    for (const double threshold : {0.5, 0.1, 0.8}) {
+      Dice dice(n);
+      Boxes set;
+      for (std::uint32_t i = 0; i < n; ++i) {
+        const bool giant = dice.one_in(60);
+        const float w = giant ? dice.between(0.05F, 1) * 4000 : dice.between(8, 24);
+        const float h = giant ? dice.between(0.7F, 1.4F) * w : dice.between(8, 24);
+        const float x = dice.between(0, 1) * (4000 - w), y = dice.between(0, 1) * (4000 - h);
+        set.add({x, y, x + w, y + h}, dice.unit(), static_cast<std::int32_t>(dice.below(2)));
+      }
+      Case it{.name = "giants, n=" + std::to_string(n) + " above " + std::to_string(threshold),
+              .params = default_params(),
+              .batch = Batch::of(set),
+              .wanted = {n, true, true}};
+      it.params.method = method;
+      it.params.overlap_threshold = threshold;
+      body(it);
+    }
+  constexpr std::uint32_t n = 4200;
+  Dice dice(n);
+  Boxes set;
+  while (set.size() < n) {
+    // Not where boxes are sampled.
+    if (set.size() == 5) {
+      set.add({0, 0, 3e36F, 1}, 0.5F);
+      set.add({0, 0.02F, 1.2e36F, 1.02F}, 2);
+    }
+    const float x = dice.between(0, 1), y = dice.between(0, 1);
+    set.add({x, y, x + 0.004F, y + 0.004F}, dice.unit());
+  }
+  Case it{"sizes that overflow", default_params(), Batch::of(set), {n, true, true}};
+  it.params.method = method;
+  it.params.overlap_threshold = 0.3;
+  body(it);
+}
+
+void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  constexpr std::uint32_t n = 1500;
+  const auto check = [&](const std::string& name, Batch batch, double threshold, auto change) {
+    Case it{"crowd, " + name, default_params(), std::move(batch), {}};
+    it.wanted = {it.batch.capacity, true, true};
+    it.params.method = method;
+    it.params.overlap_threshold = threshold;
+    change(it.params);
+    body(it);
+  };
+  const auto as_it_is = [](const CrowdNmsParams&) {};
+  const Boxes usual = crowd(n, 20, 1920, 1080, 1);
+  check("of classes", Batch::of(usual), 0.5, as_it_is);
+  for (const double threshold : {0.05, 0.3, 0.8})
+    check("above " + std::to_string(threshold), Batch::of(usual), threshold,
+          [](CrowdNmsParams& params) { params.class_agnostic = 1; });
+  Boxes changed = usual;
+  for (float& score : changed.scores)
+    score = std::round(score * 16) / 16;
+  check("scores in steps", Batch::of(changed), 0.5, as_it_is);
+  changed = usual;
+  for (float& score : changed.scores)
+    score = std::log(score);
+  check("scores below zero", Batch::of(changed), 0.5,
+        [](CrowdNmsParams& params) { params.score_threshold = -std::numeric_limits<float>::infinity(); });
+  check("all overlap", Batch::of(usual), 0,
+        [](CrowdNmsParams& params) { params.comparator = CROWD_NMS_GREATER_EQUAL; });
+  Dice dice(n);
+  Boxes spots;
+  for (const std::uint32_t clusters : {1u, 80u}) {
+    spots = {};
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const float x = 100 * static_cast<float>(i % clusters);
+      spots.add({x, 0, x + 50, 50}, dice.unit());
+    }
+    check(std::to_string(clusters) + " spots of equal boxes", Batch::of(spots), 0.5, as_it_is);
+  }
+  // More clusters than a frame of this capacity may have peaks.
+  constexpr std::uint32_t pairs = 150, each = 22;
+  spots = {};
+  for (std::uint32_t i = 0; i < pairs * each; ++i) {
+    const float x = 100 * static_cast<float>(i % pairs);
+    spots.add({x, 0, x + 50, 50}, i < pairs ? 1 + dice.unit() : dice.unit());
+  }
+  check("more spots than peaks", Batch::of(spots), 0.5, as_it_is);
+  Batch batch;
+  batch.frames = 3;
+  batch.capacity = n;
+  batch.counts = {n, n, 700};
+  for (const Boxes& frame : {usual, distribution("uniform").make(n, 2), crowd(n, 10, 900, 900, 3)})
+    for (std::uint32_t i = 0; i < n; ++i)
+      batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
+  check("one of three frames", std::move(batch), 0.5, as_it_is);
+  // Of a frame with room, which the direct path leaves to the stages.
+  batch = Batch::of(crowd(4200, 40, 1920, 1080, 4));
+  batch.offsets = {0};
+  batch.counts = {4200};
+  batch.capacity = 4300;
+  check("with room", std::move(batch), 0.5, as_it_is);
+}
+
+void for_each_case_of_classes(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  constexpr std::uint32_t n = 1500;
+  for (const std::uint32_t classes : {3u, 300u}) {
+    Dice dice(classes);
+    Boxes set;
+    for (std::uint32_t i = 0; i < n; ++i) {
+      const float x = dice.between(0, 40), y = dice.between(0, 30);
+      const float w = dice.one_in(50) ? 4000 : dice.between(8, 12), h = dice.one_in(50) ? 4000 : dice.between(8, 12);
+      // Multiples of an odd number are all different.
+      set.add({x, y, x + w, y + h}, dice.unit(), static_cast<std::int32_t>(dice.below(classes) * 0x9249249bu));
+    }
+    for (const auto& [comparator, threshold] : {std::pair{CROWD_NMS_GREATER, 0.3}, {CROWD_NMS_GREATER_EQUAL, 0.0}}) {
+      Case it{std::to_string(classes) + " classes above " + std::to_string(threshold),
+              default_params(),
+              Batch::of(set),
+              {n, true, true}};
+      it.params.method = method;
+      it.params.comparator = comparator;
+      it.params.overlap_threshold = threshold;
+      body(it);
+    }
+  }
+}
+
+void for_each_case_of_nested(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  struct Nested {
+    const char* name;
+    float half, growth;
+    bool equal_scores;
+    double overlap_threshold;
+    std::uint32_t apart;  ///< as many candidates more that overlap none
+    CrowdNmsMetric metric = CROWD_NMS_IOU;
+    std::uint32_t n = 1100;
+  };
+  // Of the first, sums of two areas overflow from somewhere on: those overlap none.
+  constexpr Nested cases[] = {
+      {"sums of areas overflow", 4e18f, 1.0007f, false, 0.5, 0},
+      {"more suppressors than a list has", 50, 1.002f, false, 0.9, 600},
+      {"lists without room, equal scores", 50, 1.011f, true, 0.5, 100},
+      {"all in one that ranks worse, and survives", 50, 1.002f, false, 0.9, 100, CROWD_NMS_OVER_LOWER},
+      {"a small frame", 50, 1.005f, false, 0.7, 5, CROWD_NMS_IOU, 250},
+      {"rows with masks that wait for each other", 50, 1.0006f, true, 0.9, 0, CROWD_NMS_IOU, 800}};
+  for (const Nested& nested : cases) {
+    const std::uint32_t n = nested.n;
+    Dice dice(n);
+    Boxes set;
+    float half = nested.half;
+    for (std::uint32_t i = 0; i < n; ++i, half *= nested.growth)
+      set.add({-half, -half, half, half}, nested.equal_scores ? 0.5f : dice.unit());
+    for (std::uint32_t i = 0; i < nested.apart; ++i) {
+      const float x = static_cast<float>(i) * 10;
+      set.add({x, -1e9f, x + 5, -1e9f + 1000}, dice.unit());
+    }
+    // By its own area all others are within it; by theirs none has much of it.
+    set.add({-1e5f, -1e5f, 1e5f, 1e5f}, -1);
+    Case it{nested.name, default_params(), Batch::of(set), {n + nested.apart + 1, true, true}};
+    it.params.method = method;
+    it.params.metric = nested.metric;
+    it.params.overlap_threshold = nested.overlap_threshold;
+    // Masks of frames with classes test each pair exactly.
+    it.params.class_agnostic = !nested.equal_scores;
+    body(it);
+  }
+}
+
+}  // namespace crowd::test
