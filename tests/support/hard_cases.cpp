@@ -205,7 +205,8 @@ void for_each_case_of_nested(CrowdNmsMethod method, const std::function<void(con
       {"lists without room, equal scores", 50, 1.011f, true, 0.5, 100},
       {"all in one that ranks worse, and survives", 50, 1.002f, false, 0.9, 100, CROWD_NMS_OVER_LOWER},
       {"a small frame", 50, 1.005f, false, 0.7, 5, CROWD_NMS_IOU, 250},
-      {"rows with masks that wait for each other", 50, 1.0006f, true, 0.9, 0, CROWD_NMS_IOU, 800}};
+      {"rows with masks that wait for each other", 50, 1.0006f, true, 0.9, 0, CROWD_NMS_IOU, 800},
+      {"areas from 1e-44 to 1e-25", 1e-22f, 1.02f, false, 0.5, 0}};
   for (const Nested& nested : cases) {
     const std::uint32_t n = nested.n;
     Dice dice(n);
