@@ -104,8 +104,8 @@ __device__ inline uint4* room_of_warp(const View& view, const Masks& masks) {
 
 /// Looks at the masks of a group's rows: NearSuppressors of those that have none of the candidates `kept`, and `own`
 /// with the lane itself of the others. For a whole warp.
-__device__ inline void look_at_masks(const View& view, const Masks& masks, std::uint32_t group, const uint4& kept,
-                                     const GroupRow& its, NearSuppressors<true>& near) {
+__device__ inline void find_near_in_masks(const View& view, const Masks& masks, std::uint32_t group, const uint4& kept,
+                                          const GroupRow& its, NearSuppressors<true>& near) {
   const std::uint32_t lane = threadIdx.x % 32;
   uint4* const room = room_of_warp(view, masks);
   const auto* const words = reinterpret_cast<const std::uint32_t*>(room);
@@ -153,7 +153,7 @@ __device__ NearSuppressors<any_masked> look_near(const View& view, const Masks& 
   if (its.is_listed())
     near = undecided_near<any_masked>(view, its.row, group);
   if constexpr (any_masked)
-    look_at_masks(view, masks, group, kept, its, near);
+    find_near_in_masks(view, masks, group, kept, its, near);
   return near;
 }
 
