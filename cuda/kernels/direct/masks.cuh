@@ -107,7 +107,8 @@ template <typename Tile>
 __device__ ColumnsFound compare_columns(const DirectArguments& a, const Tile& tile, const BlockRows& block,
                                         const StagedColumns& columns, std::uint32_t usual, std::uint32_t first,
                                         std::uint32_t place) {
-  const Bounded row = Bounded::of(tile.box[tile.row_at[place]], a.rule, 1.5e-45f);
+  constexpr float least_float = 1.4013e-45f;
+  const Bounded row = Bounded::of(tile.box[tile.row_at[place]], a.rule, least_float);
   const Glance glance = Glance::of(columns, row, tile.sorted[place], a.rule.overlap.offset);
   std::uint32_t found = glance.better & (a.rule.disjoint_too ? ~0u : ~glance.far);
   // What suppresses_row() asks besides.

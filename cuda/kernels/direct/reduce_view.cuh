@@ -15,14 +15,14 @@ static_assert(capacity_max <= 1024 * items_max);
 struct ReduceShared {
   alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< a bit for each rank
   // A bit for each index, once mark_indices() ran:
-  alignas(sizeof(uint4)) std::uint32_t kept_indices[capacity_max / 32];
-  alignas(sizeof(uint4)) std::uint32_t suppressed_indices[capacity_max / 32];  ///< and those beyond the frame's
+  std::uint32_t kept_indices[capacity_max / 32];
+  std::uint32_t suppressed_indices[capacity_max / 32];  ///< and those beyond the frame's
   /// Rows listed in Memory::pending. Before decide_others(), 2^16 or more are added if some have masks.
   std::uint32_t pending;
+  std::uint32_t undecided;  ///< not 0: looks have left a row undecided
   // In decide_in_order():
   std::uint32_t kept_of_group[capacity_max / 32][2];  ///< kept rows of each group, and the complement; before, zeros
   std::uint32_t published;                            ///< groups of which all decisions are published
-  std::uint32_t undecided;                            ///< not 0: looks have left a row undecided
 };
 
 /// A published decision: a Decision in a word made to be added. The sum over up to max_summands candidates tells
