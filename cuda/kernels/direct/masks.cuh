@@ -119,10 +119,14 @@ __device__ ColumnsFound compare_columns(const DirectArguments& a, const Tile& ti
     const std::uint32_t c = highest_bit(unsure & (0 - unsure));
     found ^= suppresses_row(a, tile, block, place, first + c) ? 0 : 1u << c;
   }
-  if (!found)
-    return {};
-  const std::uint32_t c = highest_bit(found & (0 - found));
-  return {found, as_best(columns.key[c], first + c)};
+  // Of few, the best; of many, any: the row has other words, and the best of theirs is nearly the best of all.
+  constexpr int few = 8;
+  std::uint32_t best = 0;
+  for (std::uint32_t left = __popc(found) > few ? found & (0 - found) : found; left; left &= left - 1) {
+    const std::uint32_t c = highest_bit(left & (0 - left));
+    best = max(best, as_best(columns.key[c], first + c));
+  }
+  return {found, best};
 }
 
 /// Writes masks of the rows that get no list. Of a dense tile, counts their suppressors anew, and names one of the
