@@ -40,6 +40,14 @@ __device__ inline void pdl_wait() {
 #endif
 }
 
+/// Before pdl_wait(): lets the successor start as soon as all blocks have called this or pdl_wait(), before the
+/// predecessor is complete perhaps. For kernels whose successor allows that: cuda/MEMORY.md.
+__device__ inline void pdl_start_successor() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /// Launches a kernel that calls pdl_wait(). A failure is noted in the call.
 template <typename KernelArguments>
 void launch_pdl(void (*kernel)(KernelArguments), const Call& call, const LaunchShape& shape,

@@ -24,6 +24,9 @@ __global__ void __launch_bounds__(threads_max, 1) map(const __grid_constant__ Di
   Found to = a.found(frame);
   to.rows = materialize(to.rows);
   to.lists = materialize(to.lists + list_vectors(first));
+  // A smaller reduce finds room beside the map.
+  if (Plan::items * threads_max <= tuning::direct_early)
+    pdl_start_successor();
   clear(tile);
   Extent extent(a.frames, frame);
   std::uint32_t rows = materialize(min(a.tile, extent.n - first));

@@ -24,6 +24,13 @@ constexpr unsigned threads = tuning::staged_block;
 constexpr unsigned warp_size = 32;
 constexpr unsigned warps = threads / warp_size;
 
+/// For blocks of a frame that is left to other launches, of all stages but the last. Where all blocks leave, the next
+/// stage starts early, and leaves as well.
+__device__ inline void leave() {
+  pdl_start_successor();
+  pdl_wait();
+}
+
 /// Lanes that share a candidate, at least; and segments of a window that they look through at once.
 constexpr unsigned lanes = 4;
 constexpr unsigned candidates_per_block = threads / lanes;
