@@ -163,11 +163,15 @@ constexpr std::size_t workspace_alignment = 256;
 namespace direct {
 void launch(const Call& call, Carver carver);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
+/// Map-reduce without representatives and members, for frames of up to tuning::one_pass_capacity, by a rule that is
+/// bounded() (near.cuh). `carver`: workspace_bytes() of both paths.
+void launch_one_pass(const Call& call, Carver carver);
 }  // namespace direct
 
 /// The same, with what needs_pair_test() and needs_admission() are about.
 namespace ruled_direct {
 void launch(const Call& call, Carver carver);
+void launch_one_pass(const Call& call, Carver carver);
 }  // namespace ruled_direct
 
 /// Greedy or map-reduce with all outputs, for any capacity. `carver`: workspace_bytes() of device memory.

@@ -69,6 +69,11 @@ inline PairRule pair_rule(const OverlapRule& rule, bool by_class) {
           rule.or_equal && rule.threshold == 0};
 }
 
+/// Whether overlap bounds the distance of centres (PairRule::reach).
+inline bool bounded(const PairRule& rule) {
+  return rule.reach < INFINITY && !rule.disjoint_too;
+}
+
 /// overlaps(hi, lo) with the same answer on every input, without a division unless the ratio is near the threshold. The
 /// boxes are well-formed.
 __device__ inline bool suppresses(const float4& hi, const float4& lo, const PairRule& rule) {

@@ -14,6 +14,7 @@
 #include "kernels/backend.hpp"
 #include "kernels/frames.cuh"
 #include "kernels/launch.cuh"
+#include "kernels/near.cuh"
 #include "kernels/tuning.hpp"
 
 namespace crowd {
@@ -106,6 +107,15 @@ bool takes_direct(const Call& call) {
   return has_direct && capacity && (call.is_direct() || small_ones) && !reads_weights(call.params);
 }
 
+/// Whether the direct path's one pass takes the call, which asks only whether candidates have suppressors.
+bool takes_one_pass(const Call& call) {
+  const std::uint32_t capacity = call.frames.capacity;
+  const bool fits = call.frames.counts ? capacity <= tuning::one_pass_capacity
+                                       : capacity <= tuning::one_pass_filled && call.frame_count == 1;
+  return fits && call.all_suppress && may_take_both(call.frame_count, capacity) && !call.out.representatives &&
+         !call.out.members && !reads_weights(call.params) && bounded(pair_rule(call.rule(), false));
+}
+
 /// Where the stages' part of the workspace begins: behind the direct path's, if both may be launched.
 std::size_t stages_begin(std::uint32_t frames, std::uint32_t capacity) {
   return may_take_both(frames, capacity) ? direct::workspace_bytes(frames, capacity, alignment) : 0;
@@ -140,6 +150,10 @@ template <bool all_suppress>
 void launch_lists(Call& call, std::byte* workspace) {
   call.all_suppress = all_suppress;
   const bool rules = reads_weights(call.params) || needs_pair_test(call.params) || needs_admission(call.params);
+  if (takes_one_pass(call)) {
+    (rules ? ruled_direct::launch_one_pass : direct::launch_one_pass)(call, Carver(workspace, alignment));
+    return;
+  }
   const Carver of_stages(workspace + stages_begin(call.frame_count, call.frames.capacity), alignment);
   const bool taken = takes_direct(call) && launch_direct(call, rules, Carver(workspace, alignment), of_stages);
   if ((taken && call.is_direct()) || call.error != cudaSuccess)

@@ -18,6 +18,10 @@ constexpr unsigned direct_capacity = 4096;
 /// The reduce starts with the map in frames of up to this capacity, else when the map has begun to read: 1027 candidates
 /// take 5.6 us, not 5.7, map-reduce 3.9, not 4.0; 4096 the same 10.0, map-reduce 6.0, not 5.9 (H200).
 constexpr unsigned direct_early = 2048;
+/// Largest capacity of a frame where only suppressors' existence matters (direct/one_pass.cuh).
+constexpr unsigned one_pass_capacity = 16384;
+/// The same, where frames have as many candidates as their capacity.
+constexpr unsigned one_pass_filled = 8704;
 /// Most frames of a call of a larger capacity whose small ones take it, where candidates are counted on the device.
 /// With 3000 candidates and room for 8400 (H100, by both and by the stages): one frame 15.8 and 26.1 us, two 17.9 and
 /// 31.8; map-reduce of four 21.1 and 18.1. A frame that is not small pays 2 to 2.5 us.

@@ -133,19 +133,23 @@ struct Found {
   RejectedCounts* rejected;
 };
 
-struct DirectArguments {
+/// What every kernel of the direct path takes.
+struct CandidateArguments {
   Frames frames;
-  std::uint32_t capacity;  ///< rows of a frame; one of more candidates is left to other launches
-  Found of_first;          ///< of frame 0; those of the others follow
-  ClearedWords cleared;    ///< of frames that are left to others
   CrowdNmsSurvivors out;
   PairRule rule;
   float score_threshold;
-  unsigned tile;        ///< rows a block of the map handles
-  bool names_best;      ///< representatives or members are asked for: Row::is_tied() matters
-  bool existence_only;  ///< it matters only whether a row has a suppressor: map-reduce without representatives and
-                        ///< members
   CallRules rules;
+};
+
+struct DirectArguments : CandidateArguments {
+  std::uint32_t capacity;  ///< rows of a frame; one of more candidates is left to other launches
+  Found of_first;          ///< of frame 0; those of the others follow
+  ClearedWords cleared;    ///< of frames that are left to others
+  unsigned tile;           ///< rows a block of the map handles
+  bool names_best;         ///< representatives or members are asked for: Row::is_tied() matters
+  bool existence_only;     ///< it matters only whether a row has a suppressor: map-reduce without representatives and
+                           ///< members
   Gathering gathering;
 
   __device__ Found found(std::uint32_t frame) const {
@@ -174,10 +178,8 @@ struct Extent {
   }
 };
 
-/// Whether overlap bounds the distance of centres (PairRule::reach).
-inline bool bounded(const PairRule& rule) {
-  return rule.reach < INFINITY && !rule.disjoint_too;
-}
+/// Of a call, with rows in the carver's memory. `tile`: rows a block of the map.
+DirectArguments direct_arguments(const Call& call, Carver& carver, unsigned tile);
 
 /// Map and reduce in one launch, for capacities up to tuning::small_capacity; needs thread-block clusters.
 void launch_small(const Call& call, const DirectArguments& arguments);

@@ -83,23 +83,25 @@ std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::s
   return carver.bytes();
 }
 
+DirectArguments direct_arguments(const Call& call, Carver& carver, unsigned tile) {
+  const std::uint32_t capacity = std::min(call.frames.capacity, capacity_max);
+  return {
+      {call.frames, call.out, pair_rule(call.rule(), call.by_class()), call.params.score_threshold, call_rules(call)},
+      capacity,
+      take_found(carver, call.frame_count, capacity),
+      call.cleared,
+      tile,
+      call.out.representatives || call.out.members,
+      call.all_suppress && !call.out.representatives && !call.out.members,
+      gathering_of(call)};
+}
+
 void launch(const Call& call, Carver carver) {
   const std::uint32_t capacity = std::min(call.frames.capacity, capacity_max);
   if (!capacity)
     return;
   const Device device = current_device();
-  const DirectArguments arguments{call.frames,
-                                  capacity,
-                                  take_found(carver, call.frame_count, capacity),
-                                  call.cleared,
-                                  call.out,
-                                  pair_rule(call.rule(), call.by_class()),
-                                  call.params.score_threshold,
-                                  tile_for(call, capacity, device),
-                                  call.out.representatives || call.out.members,
-                                  call.all_suppress && !call.out.representatives && !call.out.members,
-                                  call_rules(call),
-                                  gathering_of(call)};
+  const DirectArguments arguments = direct_arguments(call, carver, tile_for(call, capacity, device));
   call.is_gathered = arguments.gathering.is_wanted();
   if (capacity <= tuning::small_capacity && device.hopper) {
     launch_small(call, arguments);

@@ -127,17 +127,17 @@ struct Raw {
   float score = NAN;
 };
 
-__device__ inline Raw load(const DirectArguments& a, std::size_t at) {
+__device__ inline Raw load(const CandidateArguments& a, std::size_t at) {
   return {a.frames.boxes[at], a.frames.scores[at]};
 }
 
 /// Of the candidate at `at` in the arrays, as loaded.
-__device__ inline Validity validity(const DirectArguments& a, std::size_t at, const Raw& raw) {
+__device__ inline Validity validity(const CandidateArguments& a, std::size_t at, const Raw& raw) {
   return a.rules.admit(at, raw.box, raw.score, raw.score, a.rule, a.score_threshold);
 }
 
 /// validity() == Validity::valid, in few instructions for usual boxes.
-__device__ inline bool is_valid(const DirectArguments& a, std::size_t at, const Raw& raw) {
+__device__ inline bool is_valid(const CandidateArguments& a, std::size_t at, const Raw& raw) {
   if (has_rules && (!a.rules.admits_all || (a.rules.has_two_boxes && a.rules.whole_extent_code(at) >= unusual_extent)))
     return validity(a, at, raw) == Validity::valid;
   return crowd::is_valid(raw.box, raw.score, a.rule, a.score_threshold);

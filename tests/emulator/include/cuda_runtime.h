@@ -145,6 +145,10 @@ T atomicExch(T* at, T value) {
   return emulated_atomic(at, [=](T) { return value; });
 }
 template <typename T>
+T atomicAnd(T* at, T value) {
+  return emulated_atomic(at, [=](T before) { return static_cast<T>(before & value); });
+}
+template <typename T>
 T atomicOr(T* at, T value) {
   return emulated_atomic(at, [=](T before) { return static_cast<T>(before | value); });
 }

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The map of the one pass: a block compares a tile of rows with all columns of its frame. A warp takes 64 columns at a
+// time. A column ANDs the words of its own two bins, of its level of scores and of the rows that are still open. The
+// pairs left go to a queue of the warp, from which each lane tests one. Warps wait for each other at the beginning and
+// at the end alone.
+
+#include <algorithm>
+
+#include "kernels/direct/map_tile.cuh"
+#include "kernels/direct/one_pass_tile.cuh"
+
+namespace crowd::CROWD_DIRECT {
+
+namespace {
+
+constexpr unsigned threads = one_pass_threads;
+constexpr unsigned warps = one_pass_warps;
+
+/// Whether column `i` suppresses row `r`.
+template <unsigned words>
+__device__ bool suppresses_row(const OnePassArguments& a, const RowTile<words>& tile, const BlockRows& block,
+                               std::uint32_t r, std::uint32_t i) {
+  const std::size_t at = block.input + i;
+  const Raw column = load(a, at);
+  const float4 row = tile.box[r];
+  const std::uint32_t key = number_key(column.score);
+  PairRule rule = a.rule;
+  rule.overlap.metric = bounding(Ratios{}, rule.overlap.metric);
+  rule.disjoint_too = false;
+  return (key > tile.key[r] || (key == tile.key[r] && i < block.first + r)) && is_valid(a, at, column) &&
+         crowd::suppresses(column.box, row, rule) && (!rule.by_class || a.frames.classes[at] == tile.label[r]) &&
+         (!has_rules || a.rules.count(block.input, i, block.first + r, as_box(column.box), as_box(row)));
+}
+
+template <unsigned words>
+__device__ void test_pair(const OnePassArguments& a, RowTile<words>& tile, const BlockRows& block,
+                          const QueuedPair& pair) {
+  const unsigned word = pair.column % one_pass_words;
+  std::uint32_t& open = tile.open.word[word];
+  if ((load_relaxed(&open) & pair.bit) &&
+      suppresses_row(a, tile, block, 32 * word + highest_bit(pair.bit), pair.column / one_pass_words))
+    atomicAnd(&open, ~pair.bit);
+}
+
+/// Columns of a lane at a time.
+constexpr unsigned items = 2;
+
+/// Number k is candidate first() + 32 * k, if there is one.
+struct LaneColumns {
+  std::uint32_t part;  ///< of 32 * items columns
+  Raw raw[items];
+
+  __device__ LaneColumns(const OnePassArguments& a, const BlockRows& block, std::uint32_t of_part) : part(of_part) {
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      if (first() + 32 * k < block.n)
+        raw[k] = load(a, block.input + first() + 32 * k);
+  }
+  __device__ std::uint32_t first() const {
+    return 32 * items * part + threadIdx.x % 32;
+  }
+};
+
+/// Rows that a column may suppress, but for those that are not open.
+template <unsigned words>
+__device__ RowBits<words> near_rows(const RowTile<words>& tile, const Raw& column, PerUnit bins_per_unit,
+                                    std::uint32_t above, std::uint32_t level_log) {
+  const auto bins = AxisBins<true>::of(column.box, bins_per_unit);
+  const auto marked = [&](unsigned axis, float bin) { return tile.near[axis][__float_as_uint(bin) / 4 % axis_bins]; };
+  return marked(0, bins.x) & marked(1, bins.y) & tile.outranked[min(above >> level_log, levels - 1)];
+}
+
+/// A warp's queue.
+template <unsigned words>
+class PairQueue {
+ public:
+  __device__ explicit PairQueue(RowTile<words>& tile) : tile_(tile), pairs_(tile.queue[threadIdx.x / 32]) {}
+
+  /// Adds pairs of columns, see LaneColumns, and rows near them, and tests all but less than 32.
+  __device__ void add(const OnePassArguments& a, const BlockRows& block, std::uint32_t first,
+                      RowBits<words> (&near)[items]) {
+    for (;;) {
+      std::uint32_t own = 0;
+#pragma unroll
+      for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+        for (unsigned w = 0; w < words; ++w)
+          own += static_cast<std::uint32_t>(__popc(near[k].word[w]));
+      const std::uint32_t upto = warp_prefix(own);
+      const std::uint32_t all = size_ + __shfl_sync(all_lanes, upto, 31);
+      std::uint32_t place = size_ + upto - own;
+#pragma unroll
+      for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+        for (unsigned w = 0; w < words; ++w)
+          while (near[k].word[w] && place < queue_room) {
+            const std::uint32_t bit = near[k].word[w] & (0 - near[k].word[w]);
+            pairs_[place++] = {bit, (first + 32 * k) * one_pass_words + w};
+            near[k].word[w] ^= bit;
+          }
+      size_ = min(all, queue_room);
+      __syncwarp();
+      for (; size_ >= 32; size_ -= 32)
+        test_pair(a, tile_, block, pairs_[size_ - 32 + threadIdx.x % 32]);
+      __syncwarp();
+      if (all <= queue_room)
+        return;
+      const RowBits<words> open = load_open(tile_);
+#pragma unroll
+      for (unsigned k = 0; k < items; ++k)
+        near[k] = near[k] & open;
+    }
+  }
+  __device__ void finish(const OnePassArguments& a, const BlockRows& block) const {
+    if (threadIdx.x % 32 < size_)
+      test_pair(a, tile_, block, pairs_[threadIdx.x % 32]);
+  }
+
+ private:
+  RowTile<words>& tile_;
+  QueuedPair* pairs_;
+  std::uint32_t size_ = 0;
+};
+
+/// Compares all columns with the tile, up to where no row is open. `next`: the lane's first columns.
+template <unsigned words>
+__device__ void compare_columns(const OnePassArguments& a, RowTile<words>& tile, const BlockRows& block,
+                                LaneColumns next) {
+  PairQueue<words> queue(tile);
+  const PerUnit bins_per_unit = tile.bins_per_unit;
+  const std::uint32_t min_key = tile.min_key, level_log = tile.level_log;
+  const std::uint32_t parts = ceil_div(block.n, 32 * items);
+  while (next.part < parts) {
+    const LaneColumns columns = next;
+    next = LaneColumns(a, block, take_part(tile));
+    const RowBits<words> open = load_open(tile);
+    if (!__any_sync(all_lanes, any(open)))
+      return;
+    RowBits<words> near[items];
+    bool has_pairs = false;
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k) {
+      const std::uint32_t key = number_key(columns.raw[k].score);
+      near[k] = near_rows(tile, columns.raw[k], bins_per_unit, key - min_key, level_log) & open;
+      if (key < min_key || columns.first() + 32 * k >= block.n)
+        near[k] = {};
+      has_pairs |= any(near[k]);
+    }
+    if (__any_sync(all_lanes, has_pairs))
+      queue.add(a, block, columns.first(), near);
+  }
+  queue.finish(a, block);
+}
+
+/// Writes the tile's survivors by index, a warp a word of rows.
+template <unsigned words>
+__device__ void write_tile(const OnePassArguments& a, const RowTile<words>& tile, const BlockRows& block,
+                           std::size_t slot) {
+  const unsigned word = threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (word >= words)
+    return;
+  TileCounts counts{};
+  std::uint32_t before = 0;
+#pragma unroll
+  for (unsigned w = 0; w < words; ++w) {
+    const auto survivors = static_cast<std::uint32_t>(__popc(tile.open.word[w]));
+    before += w < word ? survivors : 0;
+    counts.survivors += survivors;
+    counts.invalid += tile.rejected[w].invalid;
+    counts.below_threshold += tile.rejected[w].below_threshold;
+  }
+  const std::uint32_t own = tile.open.word[word], r = 32 * word + lane;
+  if (own >> lane & 1)
+    a.survivors[slot * 32 * a.words + before + lanes_before(own)] = {tile.key[r], block.first + r};
+  if (threadIdx.x == 0)
+    a.counts[slot] = counts;
+}
+
+/// Maps a tile of one row or more. The tile's marks are clear. `next`: the lane's first columns.
+template <unsigned words>
+__device__ void find_survivors(const OnePassArguments& a, RowTile<words>& tile, const BlockRows& block,
+                               const LaneColumns& next, std::size_t slot) {
+  const unsigned warp = threadIdx.x / 32;
+  if (warp < 2 * words)
+    prepare_rows(a, tile, block, warp);
+  else if (warp == 2 * words)
+    prepare_levels(a, tile, block);
+  __syncthreads();
+  compare_columns(a, tile, block, next);
+  __syncthreads();
+  write_tile(a, tile, block, slot);
+}
+
+/// Maps a tile of a frame of more than a.capacity candidates.
+__device__ void map_many(const OnePassArguments& a, RowTile<one_pass_words>& memory, const Extent& extent,
+                         std::uint32_t frame) {
+  const std::size_t slot = a.slot(frame, blockIdx.x);
+  const std::uint32_t rows = ceil_div(extent.n, a.tiles);
+  const std::uint32_t first = rows * blockIdx.x;
+  if (first >= extent.n) {
+    if (threadIdx.x == 0)
+      a.counts[slot] = {};
+    return;
+  }
+  const BlockRows block{extent.input, extent.n, first, min(rows, extent.n - first)};
+  const LaneColumns next(a, block, threadIdx.x / 32);
+  if (rows <= 32)
+    find_survivors(a, reinterpret_cast<RowTile<1>&>(memory), block, next, slot);
+  else if (rows <= 64)
+    find_survivors(a, reinterpret_cast<RowTile<2>&>(memory), block, next, slot);
+  else
+    find_survivors(a, memory, block, next, slot);
+}
+
+using FewTile = Tile<Plan<true, 1, capacity_max / threads, warps>>;
+
+/// Maps a tile of a frame of up to a.capacity candidates, as map() does.
+__device__ void map_few(const OnePassArguments& a, FewTile& tile, const Extent& extent, std::uint32_t frame) {
+  const Found to = a.found(frame);
+  const std::uint32_t first = blockIdx.x * a.tile;
+  if (first < extent.n)
+    map_tile(a, tile, {extent.input, extent.n, first, min(a.tile, extent.n - first)}, to, [] {});
+  else if (first == 0)
+    write_none(to, a.capacity);
+}
+
+/// A tile is of either kind.
+constexpr std::size_t memory_vectors =
+    ceil_div(std::max(sizeof(FewTile), sizeof(RowTile<one_pass_words>)), sizeof(uint4));
+
+__global__ void __launch_bounds__(threads, 1) one_pass_map(const __grid_constant__ OnePassArguments a) {
+  __shared__ uint4 memory[memory_vectors];
+  auto& few = reinterpret_cast<FewTile&>(memory);
+  auto& many = reinterpret_cast<RowTile<one_pass_words>&>(memory);
+  const std::uint32_t frame = blockIdx.y;
+  Extent extent(a.frames, frame);
+  // Frames whose candidates are counted are expected to have few.
+  if (extent.on_device)
+    clear(few);
+  else
+    clear_marks(many, a.words);
+  __syncthreads();
+  pdl_wait();
+  if (extent.on_device) {
+    extent.load(a.frames, frame);
+    if (a.is_few(extent.n))
+      return map_few(a, few, extent, frame);
+    clear_marks(many, a.words);
+    __syncthreads();
+  }
+  map_many(a, many, extent, frame);
+}
+
+}  // namespace
+
+void launch_one_pass_map(const Call& call, const OnePassArguments& arguments) {
+  launch_pdl(one_pass_map, call, {call.grid(arguments.tiles), threads}, arguments);
+}
+
+}  // namespace crowd::CROWD_DIRECT
