@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <random>
@@ -300,6 +301,22 @@ TEST_P(Emulated, agrees_on_few_candidates_with_much_room) {
     GTEST_SKIP() << "the method takes one path, by the capacity";
   use(132);
   for_each_case_of_room(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
+}
+
+TEST_P(Emulated, agrees_on_survivors_of_larger_frames) {
+  if (method() != CROWD_NMS_MAP_REDUCE)
+    GTEST_SKIP() << "other methods have one way for all outputs";
+  for_each_case_of_survivors(std::array{4300U}, method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
+  // Tiles of several words of rows.
+  use(200);
+  const Boxes crowd = distribution("clustered").make(9000, 5);
+  for (const std::uint32_t n : {5000u, 8704u, 8705u, 9000u}) {
+    Batch batch = Batch::of(crowd);
+    batch.counts = {n};
+    CrowdNmsParams params = default_params();
+    params.method = method();
+    expect_as_oracle(run_emulated, {"several words", params, batch, {n, false, false}});
+  }
 }
 
 TEST_P(Emulated, agrees_where_a_device_refuses_launches) {

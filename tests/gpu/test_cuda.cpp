@@ -108,6 +108,13 @@ TEST_P(CudaAgainstOracle, agrees_on_few_candidates_with_much_room) {
   for_each_case_of_room(method(), agrees());
 }
 
+TEST_P(CudaAgainstOracle, agrees_on_survivors_of_larger_frames) {
+  if (method() != CROWD_NMS_MAP_REDUCE)
+    GTEST_SKIP() << "other methods have one way for all outputs";
+  constexpr std::uint32_t sizes[] = {4300, 8704, 10000, 16384};
+  for_each_case_of_survivors(std::span(sizes).first(quick() ? 1 : 4), method(), agrees());
+}
+
 TEST_P(CudaAgainstOracle, agrees_on_giants_among_small_boxes) {
   for_each_case_of_giants(method(), agrees());
 }

@@ -44,6 +44,11 @@ void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)
 /// What the room holds would suppress them all.
 void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
+/// Frames of every distribution and every one of `sizes`, of which the survivors alone are asked for. Some have room
+/// for more, with their numbers in an array.
+void for_each_case_of_survivors(std::span<const std::uint32_t> sizes, CrowdNmsMethod method,
+                                const std::function<void(const Case&)>& body);
+
 /// Small boxes, and some of all sizes up to the whole picture, which overlap one another alone. Of the direct path's
 /// sizes and of larger ones. And two so wide that an extent in cells is no finite number.
 void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(const Case&)>& body);

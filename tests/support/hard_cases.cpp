@@ -65,6 +65,33 @@ void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const
   }
 }
 
+void for_each_case_of_survivors(std::span<const std::uint32_t> sizes, CrowdNmsMethod method,
+                                const std::function<void(const Case&)>& body) {
+  constexpr double thresholds[] = {0.5, 0.3, 0.75};
+  constexpr float scores[] = {-std::numeric_limits<float>::infinity(), 0.25F};
+  std::uint64_t seed = 40000;
+  for (const std::uint32_t n : sizes)
+    for (const std::span<const Distribution> kinds : {distributions(), hard_distributions()})
+      for (const Distribution& from : kinds) {
+        Dice dice(++seed);
+        Case it{.name = std::string(from.name) + " n=" + std::to_string(n) + " seed=" + std::to_string(seed),
+                .params = default_params(),
+                .batch = Batch::of(from.make(n, seed)),
+                .wanted = {dice.one_in(4) ? n / 9 : n, false, false}};
+        it.params.method = method;
+        it.params.overlap_threshold = dice.pick(std::span<const double>(thresholds));
+        it.params.score_threshold = dice.pick(std::span<const float>(scores));
+        it.params.comparator = dice.one_in(2) ? CROWD_NMS_GREATER : CROWD_NMS_GREATER_EQUAL;
+        it.params.pixel_offset = dice.one_in(4);
+        it.params.class_agnostic = dice.one_in(2);
+        if (dice.one_in(2)) {
+          it.batch.counts = {n};
+          it.batch.capacity = n + n / 2;
+        }
+        body(it);
+      }
+}
+
 void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
   for (const std::uint32_t n : {1400u, 4200u})
     for (const double threshold : {0.5, 0.1, 0.8}) {

@@ -18,12 +18,11 @@ namespace {
 constexpr unsigned threads = one_pass_threads;
 constexpr unsigned warps = one_pass_warps;
 
-/// Whether column `i` suppresses row `r`.
+/// Whether column `i`, as loaded, suppresses row `r`.
 template <unsigned words>
 __device__ bool suppresses_row(const OnePassArguments& a, const RowTile<words>& tile, const BlockRows& block,
-                               std::uint32_t r, std::uint32_t i) {
+                               std::uint32_t r, std::uint32_t i, const Raw& column) {
   const std::size_t at = block.input + i;
-  const Raw column = load(a, at);
   const float4 row = tile.box[r];
   const std::uint32_t key = number_key(column.score);
   PairRule rule = a.rule;
@@ -34,20 +33,10 @@ __device__ bool suppresses_row(const OnePassArguments& a, const RowTile<words>& 
          (!has_rules || a.rules.count(block.input, i, block.first + r, as_box(column.box), as_box(row)));
 }
 
-template <unsigned words>
-__device__ void test_pair(const OnePassArguments& a, RowTile<words>& tile, const BlockRows& block,
-                          const QueuedPair& pair) {
-  const unsigned word = pair.column % one_pass_words;
-  std::uint32_t& open = tile.open.word[word];
-  if ((load_relaxed(&open) & pair.bit) &&
-      suppresses_row(a, tile, block, 32 * word + highest_bit(pair.bit), pair.column / one_pass_words))
-    atomicAnd(&open, ~pair.bit);
-}
-
 /// Columns of a lane at a time.
 constexpr unsigned items = 2;
 
-/// Number k is candidate first() + 32 * k, if there is one.
+/// Number k is candidate index(k), if there is one.
 struct LaneColumns {
   std::uint32_t part;  ///< of 32 * items columns
   Raw raw[items];
@@ -55,11 +44,11 @@ struct LaneColumns {
   __device__ LaneColumns(const OnePassArguments& a, const BlockRows& block, std::uint32_t of_part) : part(of_part) {
 #pragma unroll
     for (unsigned k = 0; k < items; ++k)
-      if (first() + 32 * k < block.n)
-        raw[k] = load(a, block.input + first() + 32 * k);
+      if (index(k) < block.n)
+        raw[k] = load(a, block.input + index(k));
   }
-  __device__ std::uint32_t first() const {
-    return 32 * items * part + threadIdx.x % 32;
+  __device__ std::uint32_t index(unsigned k) const {
+    return 32 * (items * part + k) + threadIdx.x % 32;
   }
 };
 
@@ -72,57 +61,75 @@ __device__ RowBits<words> near_rows(const RowTile<words>& tile, const Raw& colum
   return marked(0, bins.x) & marked(1, bins.y) & tile.outranked[min(above >> level_log, levels - 1)];
 }
 
-/// A warp's queue.
+/// Pairs that wait until a warp has 32.
 template <unsigned words>
 class PairQueue {
  public:
   __device__ explicit PairQueue(RowTile<words>& tile) : tile_(tile), pairs_(tile.queue[threadIdx.x / 32]) {}
 
-  /// Adds pairs of columns, see LaneColumns, and rows near them, and tests all but less than 32.
-  __device__ void add(const OnePassArguments& a, const BlockRows& block, std::uint32_t first,
-                      RowBits<words> (&near)[items]) {
-    for (;;) {
-      std::uint32_t own = 0;
+  /// Adds pairs of columns and rows near them, of which the lane has `own`, if there is room. Tests all but less than
+  /// 32. For a whole warp.
+  __device__ bool add(const OnePassArguments& a, const BlockRows& block, const LaneColumns& columns,
+                      RowBits<words> (&near)[items], std::uint32_t own) {
+    const std::uint32_t upto = warp_prefix(own);
+    const std::uint32_t all = size_ + __shfl_sync(all_lanes, upto, 31);
+    if (all > queue_room)
+      return false;
+    QueuedPair* to = pairs_ + size_ + upto - own;
 #pragma unroll
-      for (unsigned k = 0; k < items; ++k)
+    for (unsigned k = 0; k < items; ++k)
 #pragma unroll
-        for (unsigned w = 0; w < words; ++w)
-          own += static_cast<std::uint32_t>(__popc(near[k].word[w]));
-      const std::uint32_t upto = warp_prefix(own);
-      const std::uint32_t all = size_ + __shfl_sync(all_lanes, upto, 31);
-      std::uint32_t place = size_ + upto - own;
-#pragma unroll
-      for (unsigned k = 0; k < items; ++k)
-#pragma unroll
-        for (unsigned w = 0; w < words; ++w)
-          while (near[k].word[w] && place < queue_room) {
-            const std::uint32_t bit = near[k].word[w] & (0 - near[k].word[w]);
-            pairs_[place++] = {bit, (first + 32 * k) * one_pass_words + w};
-            near[k].word[w] ^= bit;
-          }
-      size_ = min(all, queue_room);
-      __syncwarp();
-      for (; size_ >= 32; size_ -= 32)
-        test_pair(a, tile_, block, pairs_[size_ - 32 + threadIdx.x % 32]);
-      __syncwarp();
-      if (all <= queue_room)
-        return;
-      const RowBits<words> open = load_open(tile_);
-#pragma unroll
-      for (unsigned k = 0; k < items; ++k)
-        near[k] = near[k] & open;
-    }
+      for (unsigned w = 0; w < words; ++w)
+        for (std::uint32_t& rows = near[k].word[w]; rows; rows &= rows - 1)
+          *to++ = {rows & (0 - rows), columns.index(k) * one_pass_words + w};
+    __syncwarp();
+    for (size_ = all; size_ >= 32; size_ -= 32)
+      test(a, block, pairs_[size_ - 32 + threadIdx.x % 32]);
+    __syncwarp();
+    return true;
   }
   __device__ void finish(const OnePassArguments& a, const BlockRows& block) const {
     if (threadIdx.x % 32 < size_)
-      test_pair(a, tile_, block, pairs_[threadIdx.x % 32]);
+      test(a, block, pairs_[threadIdx.x % 32]);
   }
 
  private:
+  __device__ void test(const OnePassArguments& a, const BlockRows& block, const QueuedPair& pair) const {
+    const unsigned word = pair.column % one_pass_words;
+    const std::uint32_t i = pair.column / one_pass_words;
+    std::uint32_t& open = tile_.open.word[word];
+    if ((load_relaxed(&open) & pair.bit) &&
+        suppresses_row(a, tile_, block, 32 * word + highest_bit(pair.bit), i, load(a, block.input + i)))
+      atomicAnd(&open, ~pair.bit);
+  }
+
   RowTile<words>& tile_;
   QueuedPair* pairs_;
   std::uint32_t size_ = 0;
 };
+
+/// Tests pairs that do not fit the queue: all columns of the warp with one row after another. For a whole warp.
+template <unsigned words>
+__device__ void test_by_rows(const OnePassArguments& a, RowTile<words>& tile, const BlockRows& block,
+                             const LaneColumns& columns, const RowBits<words> (&near)[items]) {
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+    for (unsigned w = 0; w < words; ++w) {
+      std::uint32_t& open = tile.open.word[w];
+      const std::uint32_t own = near[k].word[w] & load_relaxed(&open);
+      std::uint32_t settled = 0;
+#pragma unroll 1
+      for (std::uint32_t rows = warp_or(own); rows; rows &= rows - 1) {
+        const std::uint32_t bit = rows & (0 - rows);
+        const bool suppresses =
+            (own & bit) && suppresses_row(a, tile, block, 32 * w + highest_bit(bit), columns.index(k), columns.raw[k]);
+        settled |= __any_sync(all_lanes, suppresses) ? bit : 0;
+      }
+      if (settled && threadIdx.x % 32 == 0)
+        atomicAnd(&open, ~settled);
+    }
+}
 
 /// Compares all columns with the tile, up to where no row is open. `next`: the lane's first columns.
 template <unsigned words>
@@ -139,17 +146,17 @@ __device__ void compare_columns(const OnePassArguments& a, RowTile<words>& tile,
     if (!__any_sync(all_lanes, any(open)))
       return;
     RowBits<words> near[items];
-    bool has_pairs = false;
+    std::uint32_t pairs = 0;
 #pragma unroll
     for (unsigned k = 0; k < items; ++k) {
       const std::uint32_t key = number_key(columns.raw[k].score);
       near[k] = near_rows(tile, columns.raw[k], bins_per_unit, key - min_key, level_log) & open;
-      if (key < min_key || columns.first() + 32 * k >= block.n)
+      if (key < min_key || columns.index(k) >= block.n)
         near[k] = {};
-      has_pairs |= any(near[k]);
+      pairs += count(near[k]);
     }
-    if (__any_sync(all_lanes, has_pairs))
-      queue.add(a, block, columns.first(), near);
+    if (__any_sync(all_lanes, pairs) && unlikely(!queue.add(a, block, columns, near, pairs)))
+      test_by_rows(a, tile, block, columns, near);
   }
   queue.finish(a, block);
 }

@@ -34,6 +34,15 @@ __device__ bool any(const RowBits<words>& rows) {
   return any;
 }
 
+template <unsigned words>
+__device__ std::uint32_t count(const RowBits<words>& rows) {
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (unsigned w = 0; w < words; ++w)
+    sum += static_cast<std::uint32_t>(__popc(rows.word[w]));
+  return sum;
+}
+
 /// A pair to be tested. The bit's number is worked out there, where all lanes of a warp are active.
 struct alignas(sizeof(uint2)) QueuedPair {
   std::uint32_t bit;     ///< of the row in its word
@@ -156,7 +165,8 @@ __device__ void prepare_levels(const OnePassArguments& a, RowTile<words>& tile, 
     min_key = key[w] ? min(min_key, key[w]) : min_key;  // without those that are NaN
     max_key = max(max_key, key[w]);
   }
-  min_key = min(warp_min(min_key), max_key = warp_max(max_key));
+  max_key = warp_max(max_key);
+  min_key = min(warp_min(min_key), max_key);
   const std::uint32_t range = (max_key - min_key) / levels;
   const std::uint32_t log = range ? highest_bit(range) + 1 : 0;
 #pragma unroll
