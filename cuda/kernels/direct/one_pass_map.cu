@@ -54,12 +54,42 @@ struct LaneColumns {
 
 /// Rows that a column may suppress, but for those that are not open.
 template <unsigned words>
-__device__ RowBits<words> near_rows(const RowTile<words>& tile, const Raw& column, PerUnit bins_per_unit,
-                                    std::uint32_t above, std::uint32_t level_log) {
+__device__ RowBits<words> near_column(const RowTile<words>& tile, const Raw& column, PerUnit bins_per_unit,
+                                      std::uint32_t above, std::uint32_t level_log) {
   const auto bins = AxisBins<true>::of(column.box, bins_per_unit);
   const auto marked = [&](unsigned axis, float bin) { return tile.near[axis][__float_as_uint(bin) / 4 % axis_bins]; };
   return marked(0, bins.x) & marked(1, bins.y) & tile.outranked[min(above >> level_log, levels - 1)];
 }
+
+/// Rows near a lane's columns.
+template <unsigned words>
+struct NearRows {
+  RowBits<words> of_column[items];
+
+  __device__ std::uint32_t count() const {
+    std::uint32_t pairs = 0;
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+      for (unsigned w = 0; w < words; ++w)
+        pairs += static_cast<std::uint32_t>(__popc(of_column[k].word[w]));
+    return pairs;
+  }
+  /// Moves pairs to the places from `to` on, as far as there is room before `end`.
+  __device__ void move(const LaneColumns& columns, QueuedPair* to, const QueuedPair* end) {
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+#pragma unroll
+      for (unsigned w = 0; w < words; ++w)
+        for (std::uint32_t& rows = of_column[k].word[w]; rows && to < end; rows &= rows - 1)
+          *to++ = {rows & (0 - rows), columns.index(k) * one_pass_words + w};
+  }
+  __device__ void drop_all_but(const RowBits<words>& open) {
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      of_column[k] = of_column[k] & open;
+  }
+};
 
 /// Pairs that wait until a warp has 32.
 template <unsigned words>
@@ -67,26 +97,26 @@ class PairQueue {
  public:
   __device__ explicit PairQueue(RowTile<words>& tile) : tile_(tile), pairs_(tile.queue[threadIdx.x / 32]) {}
 
-  /// Adds pairs of columns and rows near them, of which the lane has `own`, if there is room. Tests all but less than
-  /// 32. For a whole warp.
+  /// Adds pairs, and tests all but less than 32. What does not fit is tried again, a few times, since tests settle
+  /// rows. Returns whether all pairs were added. For a whole warp.
   __device__ bool add(const OnePassArguments& a, const BlockRows& block, const LaneColumns& columns,
-                      RowBits<words> (&near)[items], std::uint32_t own) {
-    const std::uint32_t upto = warp_prefix(own);
-    const std::uint32_t all = size_ + __shfl_sync(all_lanes, upto, 31);
-    if (all > queue_room)
-      return false;
-    QueuedPair* to = pairs_ + size_ + upto - own;
-#pragma unroll
-    for (unsigned k = 0; k < items; ++k)
-#pragma unroll
-      for (unsigned w = 0; w < words; ++w)
-        for (std::uint32_t& rows = near[k].word[w]; rows; rows &= rows - 1)
-          *to++ = {rows & (0 - rows), columns.index(k) * one_pass_words + w};
-    __syncwarp();
-    for (size_ = all; size_ >= 32; size_ -= 32)
-      test(a, block, pairs_[size_ - 32 + threadIdx.x % 32]);
-    __syncwarp();
-    return true;
+                      NearRows<words>& near) {
+#pragma unroll 1
+    for (unsigned round = 0; round < rounds; ++round) {
+      const std::uint32_t own = near.count();
+      const std::uint32_t upto = warp_prefix(own);
+      const std::uint32_t all = size_ + __shfl_sync(all_lanes, upto, 31);
+      near.move(columns, pairs_ + size_ + upto - own, pairs_ + queue_room);
+      size_ = min(all, queue_room);
+      __syncwarp();
+      for (; size_ >= 32; size_ -= 32)
+        test(a, block, pairs_[size_ - 32 + threadIdx.x % 32]);
+      __syncwarp();
+      if (all <= queue_room)
+        return true;
+      near.drop_all_but(load_open(tile_));
+    }
+    return false;
   }
   __device__ void finish(const OnePassArguments& a, const BlockRows& block) const {
     if (threadIdx.x % 32 < size_)
@@ -94,6 +124,8 @@ class PairQueue {
   }
 
  private:
+  static constexpr unsigned rounds = 4;
+
   __device__ void test(const OnePassArguments& a, const BlockRows& block, const QueuedPair& pair) const {
     const unsigned word = pair.column % one_pass_words;
     const std::uint32_t i = pair.column / one_pass_words;
@@ -108,16 +140,35 @@ class PairQueue {
   std::uint32_t size_ = 0;
 };
 
-/// Tests pairs that do not fit the queue: all columns of the warp with one row after another. For a whole warp.
+/// The open rows near a lane's columns.
+template <unsigned words>
+__device__ NearRows<words> near_columns(const RowTile<words>& tile, const BlockRows& block, const LaneColumns& columns,
+                                        const Levels& from, const RowBits<words>& open) {
+  NearRows<words> near;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const std::uint32_t key = number_key(columns.raw[k].score);
+    const bool is_better = key >= from.min_key && columns.index(k) < block.n;
+    near.of_column[k] =
+        near_column(tile, columns.raw[k], from.bins_per_unit, key - from.min_key, from.level_log) & open;
+    if (!is_better)
+      near.of_column[k] = {};
+  }
+  return near;
+}
+
+/// Tests pairs of a part of the columns, where they are very many: all columns with one row after another. For a whole
+/// warp.
 template <unsigned words>
 __device__ void test_by_rows(const OnePassArguments& a, RowTile<words>& tile, const BlockRows& block,
-                             const LaneColumns& columns, const RowBits<words> (&near)[items]) {
+                             std::uint32_t part, const NearRows<words>& near) {
+  // Loaded anew: no registers are kept for this rare path.
+  const LaneColumns columns(a, block, part);
 #pragma unroll
   for (unsigned k = 0; k < items; ++k)
 #pragma unroll
     for (unsigned w = 0; w < words; ++w) {
-      std::uint32_t& open = tile.open.word[w];
-      const std::uint32_t own = near[k].word[w] & load_relaxed(&open);
+      const std::uint32_t own = near.of_column[k].word[w];
       std::uint32_t settled = 0;
 #pragma unroll 1
       for (std::uint32_t rows = warp_or(own); rows; rows &= rows - 1) {
@@ -127,7 +178,7 @@ __device__ void test_by_rows(const OnePassArguments& a, RowTile<words>& tile, co
         settled |= __any_sync(all_lanes, suppresses) ? bit : 0;
       }
       if (settled && threadIdx.x % 32 == 0)
-        atomicAnd(&open, ~settled);
+        atomicAnd(&tile.open.word[w], ~settled);
     }
 }
 
@@ -136,8 +187,7 @@ template <unsigned words>
 __device__ void compare_columns(const OnePassArguments& a, RowTile<words>& tile, const BlockRows& block,
                                 LaneColumns next) {
   PairQueue<words> queue(tile);
-  const PerUnit bins_per_unit = tile.bins_per_unit;
-  const std::uint32_t min_key = tile.min_key, level_log = tile.level_log;
+  const Levels from = tile.levels_from;
   const std::uint32_t parts = ceil_div(block.n, 32 * items);
   while (next.part < parts) {
     const LaneColumns columns = next;
@@ -145,18 +195,9 @@ __device__ void compare_columns(const OnePassArguments& a, RowTile<words>& tile,
     const RowBits<words> open = load_open(tile);
     if (!__any_sync(all_lanes, any(open)))
       return;
-    RowBits<words> near[items];
-    std::uint32_t pairs = 0;
-#pragma unroll
-    for (unsigned k = 0; k < items; ++k) {
-      const std::uint32_t key = number_key(columns.raw[k].score);
-      near[k] = near_rows(tile, columns.raw[k], bins_per_unit, key - min_key, level_log) & open;
-      if (key < min_key || columns.index(k) >= block.n)
-        near[k] = {};
-      pairs += count(near[k]);
-    }
-    if (__any_sync(all_lanes, pairs) && unlikely(!queue.add(a, block, columns, near, pairs)))
-      test_by_rows(a, tile, block, columns, near);
+    NearRows<words> near = near_columns(tile, block, columns, from, open);
+    if (__any_sync(all_lanes, near.count()) && unlikely(!queue.add(a, block, columns, near)))
+      test_by_rows(a, tile, block, columns.part, near);
   }
   queue.finish(a, block);
 }

@@ -34,15 +34,6 @@ __device__ bool any(const RowBits<words>& rows) {
   return any;
 }
 
-template <unsigned words>
-__device__ std::uint32_t count(const RowBits<words>& rows) {
-  std::uint32_t sum = 0;
-#pragma unroll
-  for (unsigned w = 0; w < words; ++w)
-    sum += static_cast<std::uint32_t>(__popc(rows.word[w]));
-  return sum;
-}
-
 /// A pair to be tested. The bit's number is worked out there, where all lanes of a warp are active.
 struct alignas(sizeof(uint2)) QueuedPair {
   std::uint32_t bit;     ///< of the row in its word
@@ -54,6 +45,13 @@ constexpr unsigned queue_room = 96;
 /// Levels of score_key() from the lowest to the highest of a tile's rows, of a power of two keys each.
 constexpr unsigned levels = 64;
 
+/// What bins and levels of a tile are counted from.
+struct Levels {
+  PerUnit bins_per_unit;
+  std::uint32_t min_key;    ///< of level 0
+  std::uint32_t level_log;  ///< binary logarithm of the keys of a level
+};
+
 template <unsigned words_>
 struct RowTile {
   static constexpr unsigned words = words_;
@@ -64,9 +62,7 @@ struct RowTile {
   RowBits<words> outranked[levels];   ///< rows that a column of the level may outrank
   // Not cleared:
   RowBits<words> open;  ///< valid rows without a suppressor so far
-  PerUnit bins_per_unit;
-  std::uint32_t min_key;    ///< of level 0
-  std::uint32_t level_log;  ///< binary logarithm of the keys of a level
+  Levels levels_from;
   float4 box[rows_max];
   std::uint32_t key[rows_max];  ///< score_key()
   std::int32_t label[rows_max];
@@ -138,12 +134,12 @@ __device__ void prepare_rows(const OnePassArguments& a, RowTile<words>& tile, co
   mark_rows(tile.near[axis], word, valid ? bin_range_of<true>(range, per) : 0);
   if (axis) {
     tile.label[r] = a.rule.by_class ? a.frames.classes[at] : 0;
-    tile.bins_per_unit.y = per;
+    tile.levels_from.bins_per_unit.y = per;
     return;
   }
   tile.box[r] = row.box;
   tile.key[r] = score_key(row.score);
-  tile.bins_per_unit.x = per;
+  tile.levels_from.bins_per_unit.x = per;
   const Validity state = r < block.rows && !valid ? validity(a, at, row) : Validity::valid;
   const std::uint32_t open = __ballot_sync(all_lanes, valid);
   const std::uint32_t invalid = __ballot_sync(all_lanes, state == Validity::invalid);
@@ -193,8 +189,8 @@ __device__ void prepare_levels(const OnePassArguments& a, RowTile<words>& tile, 
   }
   if (lane == 0) {
     tile.next_part = blockDim.x / 32;
-    tile.min_key = min_key;
-    tile.level_log = log;
+    tile.levels_from.min_key = min_key;
+    tile.levels_from.level_log = log;
   }
 }
 
