@@ -131,11 +131,9 @@ std::size_t lists_bytes(const CrowdNmsParams& params, std::uint32_t frames, std:
                                            : bytes;
 }
 
-/// False if a device refuses a launch of that shape, say for want of shared memory. An error that is left is for good.
-bool launch_direct(Call& call, bool rules, Carver carver, Carver of_stages) {
-  if (!call.is_direct())
-    call.cleared = (rules ? ruled::cleared_words : staged::cleared_words)(call, of_stages);
-  (rules ? ruled_direct::launch : direct::launch)(call, carver);
+/// Whether the direct path's launches were accepted. A device may refuse them, say for want of shared memory: that is
+/// forgotten, and other launches may follow. An error that is left is for good.
+bool accepted(Call& call) {
   // A capture that a launch failed in stays broken.
   if (call.error == cudaSuccess || is_captured(call.stream))
     return call.error == cudaSuccess;
@@ -146,16 +144,27 @@ bool launch_direct(Call& call, bool rules, Carver carver, Carver of_stages) {
   return false;
 }
 
+bool launch_one_pass(Call& call, bool rules, Carver carver) {
+  (rules ? ruled_direct::launch_one_pass : direct::launch_one_pass)(call, carver);
+  return accepted(call);
+}
+
+bool launch_direct(Call& call, bool rules, Carver carver, Carver of_stages) {
+  if (!call.is_direct())
+    call.cleared = (rules ? ruled::cleared_words : staged::cleared_words)(call, of_stages);
+  (rules ? ruled_direct::launch : direct::launch)(call, carver);
+  return accepted(call);
+}
+
 template <bool all_suppress>
 void launch_lists(Call& call, std::byte* workspace) {
   call.all_suppress = all_suppress;
   const bool rules = reads_weights(call.params) || needs_pair_test(call.params) || needs_admission(call.params);
-  if (takes_one_pass(call)) {
-    (rules ? ruled_direct::launch_one_pass : direct::launch_one_pass)(call, Carver(workspace, alignment));
+  const Carver of_direct(workspace, alignment);
+  if ((takes_one_pass(call) && launch_one_pass(call, rules, of_direct)) || call.error != cudaSuccess)
     return;
-  }
   const Carver of_stages(workspace + stages_begin(call.frame_count, call.frames.capacity), alignment);
-  const bool taken = takes_direct(call) && launch_direct(call, rules, Carver(workspace, alignment), of_stages);
+  const bool taken = takes_direct(call) && launch_direct(call, rules, of_direct, of_stages);
   if ((taken && call.is_direct()) || call.error != cudaSuccess)
     return;
   Call others = call;

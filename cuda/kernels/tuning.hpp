@@ -15,12 +15,16 @@ constexpr unsigned warp_block = 256;
 
 /// The direct path: largest capacity of a frame.
 constexpr unsigned direct_capacity = 4096;
-/// The reduce starts with the map in frames of up to this capacity, else when the map has begun to read: 1027 candidates
-/// take 5.6 us, not 5.7, map-reduce 3.9, not 4.0; 4096 the same 10.0, map-reduce 6.0, not 5.9 (H200).
+/// The reduce starts with the map in frames of up to this capacity, else when all of the map has begun to read: 1027
+/// candidates take 5.55 us, not 5.73, map-reduce 3.87, not 4.01; 4096 uniform ones 5.90, not 5.81 (H200, map-reduce).
 constexpr unsigned direct_early = 2048;
-/// Largest capacity of a frame where only suppressors' existence matters (direct/one_pass.cuh).
+/// Map-reduce that is asked for survivors alone (direct/one_pass.cuh): largest capacity of a frame where candidates are
+/// counted on the device. With 61 or 3000 of 16384 it takes 6.5 us, by map, reduce and stages 11.1; with 16384 uniform
+/// ones 27, by stages 21; with 16384 in 40 clusters 23 and 45 (H100).
 constexpr unsigned one_pass_capacity = 16384;
-/// The same, where frames have as many candidates as their capacity.
+/// The same where a frame has as many candidates as its capacity, one frame a call. 8192 uniform ones take 16.0 us, by
+/// stages 16.9, in 40 clusters 13.3 and 20.1 (H200); 12288 uniform ones 22.4 and 18.5; four frames of 8400 68 and 24
+/// (H100).
 constexpr unsigned one_pass_filled = 8704;
 /// Most frames of a call of a larger capacity whose small ones take it, where candidates are counted on the device.
 /// With 3000 candidates and room for 8400 (H100, by both and by the stages): one frame 15.8 and 26.1 us, two 17.9 and

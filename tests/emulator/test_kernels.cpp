@@ -307,10 +307,10 @@ TEST_P(Emulated, agrees_on_survivors_of_larger_frames) {
   if (method() != CROWD_NMS_MAP_REDUCE)
     GTEST_SKIP() << "other methods have one way for all outputs";
   for_each_case_of_survivors(std::array{4300U}, method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
-  // Tiles of several words of rows.
-  use(200);
+  // Tiles of several words of rows, and as many tiles as there can be.
   const Boxes crowd = distribution("clustered").make(9000, 5);
   for (const std::uint32_t n : {5000u, 8704u, 8705u, 9000u}) {
+    use(n == 5000 ? 1000 : 132);
     Batch batch = Batch::of(crowd);
     batch.counts = {n};
     CrowdNmsParams params = default_params();
@@ -330,6 +330,7 @@ TEST_P(Emulated, agrees_where_a_device_refuses_launches) {
     Batch batch = Batch::of(distribution("clustered").make(capacity, 3));
     batch.counts = {590};
     expect_as_oracle(run_emulated, {"refused launches", params, batch, {capacity, true, true}});
+    expect_as_oracle(run_emulated, {"refused launches, survivors alone", params, batch, {capacity, false, false}});
   }
 }
 

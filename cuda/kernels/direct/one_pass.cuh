@@ -16,7 +16,8 @@ constexpr unsigned one_pass_threads = 1024;
 constexpr unsigned one_pass_warps = one_pass_threads / 32;
 /// Largest tile of a frame of more than 4096 candidates, in words of 32 rows.
 constexpr unsigned one_pass_words = 4;
-constexpr unsigned one_pass_tiles_max = one_pass_threads;
+/// Tiles of a frame: as many as the workspace of the stages has room for.
+constexpr unsigned one_pass_tiles_max = 512;
 static_assert(tuning::one_pass_capacity <= one_pass_tiles_max * 32 * one_pass_words);
 
 /// A survivor as the map leaves it.
