@@ -163,7 +163,8 @@ constexpr std::size_t workspace_alignment = 256;
 namespace direct {
 void launch(const Call& call, Carver carver);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
-/// Map-reduce without representatives and members, for frames of up to tuning::one_pass_capacity, by a rule that is
+/// Map-reduce without representatives and members, for up to direct_with_room frames of a capacity above
+/// direct_capacity and up to one_pass_capacity, by a rule that is
 /// bounded() (near.cuh). `carver`: workspace_bytes() of both paths.
 void launch_one_pass(const Call& call, Carver carver);
 }  // namespace direct

@@ -40,8 +40,8 @@ __device__ inline void pdl_wait() {
 #endif
 }
 
-/// Before pdl_wait(): lets the successor start as soon as all blocks have called this or pdl_wait(), before the
-/// predecessor is complete perhaps. For kernels whose successor allows that: cuda/MEMORY.md.
+/// Before pdl_wait(): lets the successor start once all blocks of this kernel have called this or waited. This kernel's
+/// predecessor may still run then. For kernels whose successor allows that: cuda/MEMORY.md.
 __device__ inline void pdl_start_successor() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

@@ -131,9 +131,9 @@ std::size_t lists_bytes(const CrowdNmsParams& params, std::uint32_t frames, std:
                                            : bytes;
 }
 
-/// Whether the direct path's launches were accepted. A device may refuse them, say for want of shared memory: that is
-/// forgotten, and other launches may follow. An error that is left is for good.
-bool accepted(Call& call) {
+/// Whether the direct path's launches were accepted. A device may refuse them, say for want of shared memory. Outside
+/// of a capture that is forgotten, and other launches may follow; an error that is left is for good.
+bool accepted_or_forgotten(Call& call) {
   // A capture that a launch failed in stays broken.
   if (call.error == cudaSuccess || is_captured(call.stream))
     return call.error == cudaSuccess;
@@ -146,14 +146,14 @@ bool accepted(Call& call) {
 
 bool launch_one_pass(Call& call, bool rules, Carver carver) {
   (rules ? ruled_direct::launch_one_pass : direct::launch_one_pass)(call, carver);
-  return accepted(call);
+  return accepted_or_forgotten(call);
 }
 
 bool launch_direct(Call& call, bool rules, Carver carver, Carver of_stages) {
   if (!call.is_direct())
     call.cleared = (rules ? ruled::cleared_words : staged::cleared_words)(call, of_stages);
   (rules ? ruled_direct::launch : direct::launch)(call, carver);
-  return accepted(call);
+  return accepted_or_forgotten(call);
 }
 
 template <bool all_suppress>

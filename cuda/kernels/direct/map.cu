@@ -13,6 +13,9 @@ namespace crowd::CROWD_DIRECT {
 namespace {
 
 constexpr unsigned threads_max = 1024;
+// reduce() of a call with room for more than direct_capacity reads counts before it waits, and those may come from the
+// map's predecessor.
+static_assert(tuning::direct_early < tuning::direct_capacity);
 
 template <typename Plan>
 __global__ void __launch_bounds__(threads_max, 1) map(const __grid_constant__ DirectArguments a) {

@@ -119,7 +119,7 @@ __device__ ColumnsFound compare_columns(const DirectArguments& a, const Tile& ti
     const std::uint32_t c = highest_bit(unsure & (0 - unsure));
     found ^= suppresses_row(a, tile, block, place, first + c) ? 0 : 1u << c;
   }
-  // Of few, the best; of many, any: the row has other words, and the best of theirs is nearly the best of all.
+  // Of few, the best; of many, any. The best of a dense tile's row need not be named (Tile::tied).
   constexpr int few = 8;
   std::uint32_t best = 0;
   for (std::uint32_t left = __popc(found) > few ? found & (0 - found) : found; left; left &= left - 1) {

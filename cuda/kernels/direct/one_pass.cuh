@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // Map-reduce of frames of more than 4096 candidates, where it matters only whether a candidate has a suppressor. The
-// map (one_pass_map.cu) finds the survivors of each tile of rows, the reduce (one_pass_reduce.cu) their ranks. Frames
-// of up to 4096 candidates, where these are counted on the device, are mapped and reduced by the same two launches as
-// in map.cu and reduce.cu.
+// map (one_pass_map.cu) finds the survivors of each tile of rows, the reduce (one_pass_reduce.cu) their ranks. Where
+// candidates are counted on the device, these two launches take frames of up to 4096 as well, as map.cu and reduce.cu
+// would.
 #pragma once
 
 #include "kernels/direct/direct.cuh"
@@ -16,8 +16,9 @@ constexpr unsigned one_pass_threads = 1024;
 constexpr unsigned one_pass_warps = one_pass_threads / 32;
 /// Largest tile of a frame of more than 4096 candidates, in words of 32 rows.
 constexpr unsigned one_pass_words = 4;
-/// Tiles of a frame: as many as the workspace of the stages has room for.
+/// Tiles of a frame. Their survivors take about half of the workspace of the stages at most.
 constexpr unsigned one_pass_tiles_max = 512;
+static_assert(one_pass_tiles_max <= one_pass_threads, "a thread loads each tile's count");
 static_assert(tuning::one_pass_capacity <= one_pass_tiles_max * 32 * one_pass_words);
 
 /// A survivor as the map leaves it.

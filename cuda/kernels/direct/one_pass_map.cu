@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The map of the one pass: a block compares a tile of rows with all columns of its frame. A warp takes 64 columns at a
-// time. A column ANDs the words of its own two bins, of its level of scores and of the rows that are still open. The
+// time. A column ANDs the words of its own two bins, of its score's level and of the rows that are still open. The
 // pairs left go to a queue of the warp, from which each lane tests one. Warps wait for each other at the beginning and
 // at the end alone.
 
@@ -266,7 +266,8 @@ using FewTile = Tile<Plan<true, 1, capacity_max / threads, warps>>;
 
 /// Maps a tile of a frame of up to a.capacity candidates, as map() does.
 __device__ void map_few(const OnePassArguments& a, FewTile& tile, const Extent& extent, std::uint32_t frame) {
-  const Found to = a.found(frame);
+  Found to = a.found(frame);
+  to.lists = nullptr;  // existence_only: none are written
   const std::uint32_t first = blockIdx.x * a.tile;
   if (first < extent.n)
     map_tile(a, tile, {extent.input, extent.n, first, min(a.tile, extent.n - first)}, to, [] {});
@@ -282,20 +283,23 @@ __global__ void __launch_bounds__(threads, 1) one_pass_map(const __grid_constant
   __shared__ uint4 memory[memory_vectors];
   auto& few = reinterpret_cast<FewTile&>(memory);
   auto& many = reinterpret_cast<RowTile<one_pass_words>&>(memory);
+  auto* const marks = reinterpret_cast<std::uint32_t*>(memory);
   const std::uint32_t frame = blockIdx.y;
   Extent extent(a.frames, frame);
   // Frames whose candidates are counted are expected to have few.
-  if (extent.on_device)
+  const bool is_counted = a.frames.counts;
+  if (is_counted)
     clear(few);
   else
-    clear_marks(many, a.words);
+    clear_marks(marks, a.words);
   __syncthreads();
   pdl_wait();
-  if (extent.on_device) {
+  if (extent.on_device)
     extent.load(a.frames, frame);
+  if (is_counted) {
     if (a.is_few(extent.n))
       return map_few(a, few, extent, frame);
-    clear_marks(many, a.words);
+    clear_marks(marks, a.words);
     __syncthreads();
   }
   map_many(a, many, extent, frame);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The reduce of the one pass: a block for each tile sorts the tile's survivors, and finds by binary search how many of
-// these each survivor of other tiles outranks. That gives the ranks.
+// these each survivor of other tiles outranks. That gives the ranks. Of few candidates the first block does what
+// reduce() does. And the launch of both kernels.
 
 #include <algorithm>
 
@@ -171,16 +172,14 @@ __global__ void __launch_bounds__(threads, 1) one_pass_reduce(const __grid_const
   __shared__ ReduceShared shared;
   const std::uint32_t frame = blockIdx.y;
   constexpr unsigned items = capacity_max / threads;
-  const bool may_be_few = blockIdx.x == 0 && Extent(a.frames, frame).on_device;
+  const bool may_be_few = blockIdx.x == 0 && a.frames.counts;
   if (may_be_few)
     clear(carve(memory, a.capacity), shared, a.capacity);
   __syncthreads();
   pdl_wait();
   const std::uint32_t n = a.frames.size(frame);
-  if (!a.is_few(n)) {
-    __syncthreads();
+  if (!a.is_few(n))
     return rank_survivors(a, reinterpret_cast<SortedSurvivors&>(*memory), frame);
-  }
   if (may_be_few)
     reduce_frame<false, items>({a, shared, carve(memory, a.capacity), frame, n, a.frames.input(frame), a.found(frame)},
                                a.found(frame).rows + Mine<items>::rank(0));

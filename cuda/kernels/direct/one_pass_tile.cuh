@@ -5,6 +5,8 @@
 // (tile_rows.cuh), and in levels of scores.
 #pragma once
 
+#include <cstddef>
+
 #include "kernels/direct/one_pass.cuh"
 #include "kernels/direct/tile_rows.cuh"
 
@@ -34,7 +36,7 @@ __device__ bool any(const RowBits<words>& rows) {
   return any;
 }
 
-/// A pair to be tested. The bit's number is worked out there, where all lanes of a warp are active.
+/// A pair to be tested. The bit's number is worked out when it is: all lanes of a warp are active there.
 struct alignas(sizeof(uint2)) QueuedPair {
   std::uint32_t bit;     ///< of the row in its word
   std::uint32_t column;  ///< column * one_pass_words + word
@@ -71,10 +73,18 @@ struct RowTile {
   QueuedPair queue[one_pass_warps][queue_room];
 };
 
-/// Clears the marks of a tile of up to `words` words: they come first in all.
-__device__ inline void clear_marks(RowTile<one_pass_words>& tile, unsigned words) {
-  for (unsigned k = threadIdx.x; k < (2 * axis_bins + levels) * words; k += blockDim.x)
-    tile.near[0][0].word[k] = 0;
+/// Of the first words of a tile, those that are cleared.
+CROWD_HD constexpr unsigned mark_words(unsigned words) {
+  return (2 * axis_bins + levels) * words;
+}
+static_assert(offsetof(RowTile<1>, open) == mark_words(1) * sizeof(std::uint32_t) &&
+              offsetof(RowTile<2>, open) == mark_words(2) * sizeof(std::uint32_t) &&
+              offsetof(RowTile<one_pass_words>, open) == mark_words(one_pass_words) * sizeof(std::uint32_t));
+
+/// Clears the marks of a tile of up to `words` words, which lies at `memory`.
+__device__ inline void clear_marks(std::uint32_t* memory, unsigned words) {
+  for (unsigned k = threadIdx.x; k < mark_words(words); k += blockDim.x)
+    memory[k] = 0;
 }
 
 /// The next part of the columns that no warp has taken. For a whole warp.
