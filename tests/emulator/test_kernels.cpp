@@ -307,15 +307,21 @@ TEST_P(Emulated, agrees_on_survivors_of_larger_frames) {
   if (method() != CROWD_NMS_MAP_REDUCE)
     GTEST_SKIP() << "other methods have one way for all outputs";
   for_each_case_of_survivors(std::array{4300U}, method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
-  // Tiles of several words of rows, and as many tiles as there can be.
-  const Boxes crowd = distribution("clustered").make(9000, 5);
-  for (const std::uint32_t n : {5000u, 8704u, 8705u, 9000u}) {
-    use(n == 5000 ? 1000 : 132);
-    Batch batch = Batch::of(crowd);
-    batch.counts = {n};
+  // As many tiles as there can be, the borders of tiles of one word of rows, two and four, and full ones.
+  struct Frame {
+    int processors;
+    const char* kind;
+    std::uint32_t n;
+  };
+  for (const Frame& frame :
+       {Frame{1000, "clustered", 5000}, Frame{4, "disjoint_grid", 4097}, Frame{4, "clustered", 8192},
+        Frame{4, "clustered", 8193}, Frame{4, "disjoint_grid", 16384}}) {
+    use(frame.processors);
+    Batch batch = Batch::of(distribution(frame.kind).make(frame.n, 5));
+    batch.counts = {frame.n};
     CrowdNmsParams params = default_params();
     params.method = method();
-    expect_as_oracle(run_emulated, {"several words", params, batch, {n, false, false}});
+    expect_as_oracle(run_emulated, {frame.kind, params, batch, {frame.n, false, false}});
   }
 }
 
