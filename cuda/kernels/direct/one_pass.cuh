@@ -50,6 +50,5 @@ struct OnePassArguments : DirectArguments {
 };
 
 void launch_one_pass_map(const Call& call, const OnePassArguments& arguments);
-void launch_one_pass_reduce(const Call& call, const OnePassArguments& arguments);
 
 }  // namespace crowd::CROWD_DIRECT

@@ -66,6 +66,13 @@ template <unsigned words>
 struct NearRows {
   RowBits<words> of_column[items];
 
+  __device__ bool any() const {
+    bool found = false;
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      found |= CROWD_DIRECT::any(of_column[k]);
+    return found;
+  }
   __device__ std::uint32_t count() const {
     std::uint32_t pairs = 0;
 #pragma unroll
@@ -196,7 +203,7 @@ __device__ void compare_columns(const OnePassArguments& a, RowTile<words>& tile,
     if (!__any_sync(all_lanes, any(open)))
       return;
     NearRows<words> near = near_columns(tile, block, columns, from, open);
-    if (__any_sync(all_lanes, near.count()) && unlikely(!queue.add(a, block, columns, near)))
+    if (__any_sync(all_lanes, near.any()) && unlikely(!queue.add(a, block, columns, near)))
       test_by_rows(a, tile, block, columns.part, near);
   }
   queue.finish(a, block);

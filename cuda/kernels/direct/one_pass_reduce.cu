@@ -191,6 +191,12 @@ std::uint32_t tiles_for(const Call& call) {
   return std::max({for_all, ceil_div(call.frames.capacity, 32 * one_pass_words), capacity_max / 32});
 }
 
+void launch_one_pass_reduce(const Call& call, const OnePassArguments& arguments) {
+  constexpr std::size_t bytes = memory_bytes(capacity_max);
+  static_assert(sizeof(SortedSurvivors) <= bytes);
+  launch_pdl(one_pass_reduce, call, {call.grid(arguments.tiles), threads, bytes, bytes}, arguments);
+}
+
 }  // namespace
 
 void launch_one_pass(const Call& call, Carver carver) {
@@ -204,12 +210,6 @@ void launch_one_pass(const Call& call, Carver carver) {
   launch_one_pass_map(call, arguments);
   if (call.error == cudaSuccess)
     launch_one_pass_reduce(call, arguments);
-}
-
-void launch_one_pass_reduce(const Call& call, const OnePassArguments& arguments) {
-  constexpr std::size_t bytes = memory_bytes(capacity_max);
-  static_assert(sizeof(SortedSurvivors) <= bytes);
-  launch_pdl(one_pass_reduce, call, {call.grid(arguments.tiles), threads, bytes, bytes}, arguments);
 }
 
 }  // namespace crowd::CROWD_DIRECT
