@@ -102,6 +102,11 @@ struct ClearedWords {
     for (std::uint32_t i = thread; i < quads; i += step)
       first[static_cast<std::size_t>(frame) * quads + i] = {0, 0, 0, 0};
   }
+  /// Of a frame that the direct path takes: 0, set by map(), until reduce() has written all results, and 1 then
+  /// (cuda/MEMORY.md).
+  __device__ std::uint32_t* done(std::uint32_t frame) const {
+    return &first[static_cast<std::size_t>(frame) * quads].x;
+  }
 };
 
 /// One call of crowd_nms_cuda().

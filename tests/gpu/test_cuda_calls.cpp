@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -48,15 +50,15 @@ struct Outputs {
         boxes(n * sizeof(CrowdNmsBox)),
         scores(n * sizeof(float)) {}
 
-  CrowdNmsSurvivors pointers(std::uint32_t n, bool merged) const {
+  CrowdNmsSurvivors pointers(std::uint32_t n, const Wanted& wanted) const {
     return {.survivors = survivors.as<std::uint32_t>(),
-            .members = members.as<std::uint32_t>(),
-            .representatives = representatives.as<std::uint32_t>(),
+            .members = wanted.members ? members.as<std::uint32_t>() : nullptr,
+            .representatives = wanted.representatives ? representatives.as<std::uint32_t>() : nullptr,
             .reports = report.as<CrowdNmsReport>(),
             .max_survivors = n,
             .flags = 0,
-            .boxes = merged ? boxes.as<CrowdNmsBox>() : nullptr,
-            .scores = merged ? scores.as<float>() : nullptr,
+            .boxes = wanted.boxes ? boxes.as<CrowdNmsBox>() : nullptr,
+            .scores = wanted.scores ? scores.as<float>() : nullptr,
             .reserved = {}};
   }
   void poison() {
@@ -67,14 +69,17 @@ struct Outputs {
   DeviceBytes survivors, members, representatives, report, boxes, scores;
 };
 
-/// A graph in which a kernel overwrites the candidates before each of many calls.
-class RewrittenCalls {
+/// A graph of many calls. A kernel overwrites the candidates before each of them; or, if there are counts, the calls
+/// follow one another, each with a count of its own.
+class CallsInGraph {
  public:
-  RewrittenCalls(const CrowdNmsParams& params, std::uint32_t n, std::uint32_t calls, bool merged)
+  CallsInGraph(const CrowdNmsParams& params, std::uint32_t n, std::uint32_t calls, const Wanted& wanted,
+               std::span<const std::uint32_t> counts = {})
       : n_(n),
-        merged_(merged),
+        wanted_(wanted),
         boxes_(n * sizeof(CrowdNmsBox)),
         scores_(n * sizeof(float)),
+        counts_(counts),
         workspace_(crowd_nms_cuda_workspace_bytes(&params, 1, n)) {
     for (std::uint32_t i = 0; i < calls; ++i)
       outputs_.push_back(std::make_unique<Outputs>(n));
@@ -87,10 +92,15 @@ class RewrittenCalls {
     expect_cuda(cudaGraphInstantiate(&exec_, graph, 0), "instantiating the graph");
     cudaGraphDestroy(graph);
   }
-  ~RewrittenCalls() {
+  ~CallsInGraph() {
     cudaGraphExecDestroy(exec_);
   }
 
+  /// For calls with counts.
+  void upload(const Boxes& set) {
+    boxes_.upload(set.boxes.data(), boxes_.size());
+    scores_.upload(set.scores.data(), scores_.size());
+  }
   void replay() {
     for (const auto& outputs : outputs_)
       outputs->poison();
@@ -101,38 +111,44 @@ class RewrittenCalls {
   }
 
   Result result(std::uint32_t call, const Batch& batch) const {
-    Result result = Result::sized(batch, everything(batch, merged_));
+    Result result = Result::sized(batch, wanted_);
     const Outputs& from = *outputs_[call];
     from.report.download(result.reports.data(), sizeof(CrowdNmsReport));
     // Entries past the number of survivors are left as they were.
     const std::size_t bytes = result.reports[0].survivors * sizeof(std::uint32_t);
     from.survivors.download(result.survivors.data(), bytes);
-    from.members.download(result.members.data(), bytes);
-    if (merged_) {
+    if (wanted_.members)
+      from.members.download(result.members.data(), bytes);
+    if (wanted_.boxes)
       from.boxes.download(result.boxes.data(), result.reports[0].survivors * sizeof(CrowdNmsBox));
+    if (wanted_.scores)
       from.scores.download(result.scores.data(), result.reports[0].survivors * sizeof(float));
-    }
-    from.representatives.download(result.representatives.data(), n_ * sizeof(std::uint32_t));
+    if (wanted_.representatives)
+      from.representatives.download(result.representatives.data(),
+                                    std::min(result.reports[0].candidates, n_) * sizeof(std::uint32_t));
     return result;
   }
 
  private:
   void enqueue(const CrowdNmsParams& params, std::uint32_t call) {
-    rewrite(boxes_.as<CrowdNmsBox>(), scores_.as<float>(), n_, call, stream_.get());
+    const bool counted = counts_.size();
+    if (!counted)
+      rewrite(boxes_.as<CrowdNmsBox>(), scores_.as<float>(), n_, call, stream_.get());
     CrowdNmsCandidates candidates{};
+    candidates.counts = counted ? counts_.as<std::uint32_t>() + call : nullptr;
     candidates.boxes = boxes_.as<CrowdNmsBox>();
     candidates.scores = scores_.as<float>();
     candidates.frames = 1;
     candidates.capacity = n_;
-    const CrowdNmsSurvivors survivors = outputs_[call]->pointers(n_, merged_);
+    const CrowdNmsSurvivors survivors = outputs_[call]->pointers(n_, wanted_);
     EXPECT_EQ(crowd_nms_cuda(&params, &candidates, &survivors, workspace_.as<void>(), workspace_.size(), stream_.get()),
               CROWD_NMS_OK)
         << crowd_nms_last_error();
   }
 
   std::uint32_t n_;
-  bool merged_;
-  DeviceBytes boxes_, scores_, workspace_;
+  Wanted wanted_;
+  DeviceBytes boxes_, scores_, counts_, workspace_;
   std::vector<std::unique_ptr<Outputs>> outputs_;
   cuda::Stream stream_;
   cudaGraphExec_t exec_ = nullptr;
@@ -156,7 +172,7 @@ TEST_P(CudaInGraphs, sees_what_a_kernel_rewrote_in_place_before_each_call) {
     batches.push_back(version_of(n, call));
     expected.push_back(run_cpu(params, batches.back(), everything(batches.back(), merged)));
   }
-  RewrittenCalls graph(params, n, calls, merged);
+  CallsInGraph graph(params, n, calls, everything(batches[0], merged));
   for (int replay = 0; replay < (quick() ? 1 : 5); ++replay) {
     graph.replay();
     for (std::uint32_t call = 0; call < calls; ++call)
@@ -172,6 +188,43 @@ INSTANTIATE_TEST_SUITE_P(Sizes, CudaInGraphs,
                          [](const auto& info) {
                            return test_name(std::get<0>(info.param)) + "_" + std::to_string(std::get<1>(info.param)) +
                                   (std::get<2>(info.param) ? "_merged" : "");
+                         });
+
+class CudaCountedInGraphs : public testing::TestWithParam<std::tuple<CrowdNmsMethod, bool>> {};
+
+// Frames that the direct path takes, with a crowd so dense that its reduce takes much longer than the launches behind
+// it: a call must not end before, since the next one overwrites the workspace.
+TEST_P(CudaCountedInGraphs, are_done_before_the_next_call_begins) {
+  constexpr std::uint32_t capacity = 6000;
+  const std::vector<std::uint32_t> counts = {4096, 61, 4000, 1024, 1025, 4097, 3000, 0, 4096, 2500, 6000, 700};
+  const auto calls = static_cast<std::uint32_t>(counts.size());
+  CrowdNmsParams params = default_params();
+  const auto [method, all] = GetParam();
+  params.method = method;
+  const Wanted wanted{capacity, all, all};
+  const Boxes set = crowd(capacity, 5, 1920, 1080, 3);
+  std::vector<Batch> batches(calls, Batch::of(set));
+  std::vector<Result> expected;
+  for (std::uint32_t call = 0; call < calls; ++call) {
+    batches[call].counts = {counts[call]};
+    batches[call].with_classes = false;
+    expected.push_back(run_cpu(params, batches[call], wanted));
+  }
+  CallsInGraph graph(params, capacity, calls, wanted, counts);
+  graph.upload(set);
+  for (int replay = 0; replay < (quick() ? 1 : 50); ++replay) {
+    graph.replay();
+    for (std::uint32_t call = 0; call < calls; ++call)
+      ASSERT_TRUE(same(expected[call], graph.result(call, batches[call]), batches[call], wanted))
+          << "call " << call << " of replay " << replay;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, CudaCountedInGraphs,
+                         testing::Combine(testing::Values(CROWD_NMS_GREEDY, CROWD_NMS_MAP_REDUCE), testing::Bool()),
+                         [](const auto& info) {
+                           return test_name(std::get<0>(info.param)) +
+                                  (std::get<1>(info.param) ? "" : "_survivors_alone");
                          });
 
 // More blocks than fit the GPU at once, so that some begin only when others have ended.

@@ -37,13 +37,15 @@ __global__ void __launch_bounds__(threads_max, 1) map(const __grid_constant__ Di
   pdl_wait();
   if (extent.on_device) {
     extent.load(a.frames, frame);
+    if (unlikely(extent.n > a.capacity))
+      return a.cleared.clear(frame, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
+    if (a.cleared.first && first == 0 && threadIdx.x == 0)
+      *a.cleared.done(frame) = 0;
     if (first >= extent.n) {
       if (first == 0)
         write_none(a.found(frame), a.capacity);
       return;
     }
-    if (unlikely(extent.n > a.capacity))
-      return a.cleared.clear(frame, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
     rows = min(a.tile, extent.n - first);
   }
   const BlockRows block{extent.input, extent.n, first, rows};

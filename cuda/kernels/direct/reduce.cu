@@ -28,6 +28,12 @@ __global__ void __launch_bounds__(1024, 1) reduce(const __grid_constant__ Direct
   reduce_frame<greedy, items>(
       {a, shared, carve(memory, a.capacity), frame, a.frames.size(frame), a.frames.input(frame), a.found(frame)},
       first);
+  if (unlikely(a.cleared.first)) {
+    // The barrier comes before the release, which is then one of all that the block has written.
+    __syncthreads();
+    if (threadIdx.x == 0)
+      store_release(a.cleared.done(frame), 1);
+  }
 }
 
 /// Of frame 0.

@@ -109,11 +109,21 @@ __device__ Ranked candidate_of_thread(const Stage& stage, std::uint32_t block) {
   return ranked(stage, lane < per_warp ? (block * warps + threadIdx.x / warp_size) * per_warp + lane : ~0u);
 }
 
+/// For a frame that the direct path takes. The stages before have left without waiting for that, so one thread of this
+/// launch does: what follows in the stream must find the results. It ends, since reduce() runs by then or has ended.
+__device__ void wait_for_direct(const StagedArguments& a) {
+  if (blockIdx.x || threadIdx.x)
+    return;
+  while (!load_relaxed(&Stage(a, blockIdx.y).counters().done))
+    ;
+  acquire_loaded();
+}
+
 }  // namespace
 
 __global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
-    return pdl_wait();
+    return wait_for_direct(a);
   __shared__ ResolveShared shared;
   const Stage stage(a, blockIdx.y);
   if (threadIdx.x == 0) {

@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(threads) clear(StagedArguments a) {
 // Where peaks are looked for, the first block samples whether the frame is a crowd.
 __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
-    return leave();
+    return;
   __shared__ Scale scale;
   __shared__ BlockCounters total;
   // Counted in shared memory first: chunks are few, and atomics on them would serialise.
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
 // own.
 __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
-    return leave();
+    return;
   using Reduce = cub::BlockReduce<std::uint32_t, threads>;
   using Scan = cub::BlockScan<std::uint32_t, threads>;
   constexpr unsigned items = chunk / threads;
@@ -203,7 +203,7 @@ __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
 
 __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
-    return leave();
+    return;
   const Stage stage(a, blockIdx.y);
   const auto [i, here, b, given, score, label] = load(stage, blockIdx.x);
   const SortSlots slots = here ? slots_of(stage)[i] : SortSlots{no_slot, no_slot};

@@ -9,6 +9,8 @@
 // which pairs of overlapping boxes count.
 #pragma once
 
+#include <cstddef>
+
 #include "core/carver.hpp"
 #include "kernels/call_rules.cuh"
 #include "kernels/frames.cuh"
@@ -23,13 +25,6 @@ namespace crowd::CROWD_STAGED {
 constexpr unsigned threads = tuning::staged_block;
 constexpr unsigned warp_size = 32;
 constexpr unsigned warps = threads / warp_size;
-
-/// For blocks of a frame that is left to other launches, of all stages but the last. Where all blocks leave, the next
-/// stage starts early, and leaves as well.
-__device__ inline void leave() {
-  pdl_start_successor();
-  pdl_wait();
-}
 
 /// Lanes that share a candidate, at least; and segments of a window that they look through at once.
 constexpr unsigned lanes = 4;
@@ -74,6 +69,7 @@ struct Shape {
 /// First of a frame's cleared words. The look-back words, the counts of chunks, the sizes of largest boxes
 /// and the counters of cells and bins follow.
 struct FrameCounters {
+  std::uint32_t done;           ///< ClearedWords::done()
   std::uint32_t width, height;  ///< bits of Largest
   std::uint32_t invalid, below_threshold;
   std::uint32_t tickets;       ///< drawn by blocks of resolve()
@@ -83,6 +79,8 @@ struct FrameCounters {
   std::uint32_t crowd;         ///< 1 if peaks are looked for
   std::uint32_t best, peaks;   ///< candidates listed as such (peaks.cuh)
 };
+
+static_assert(offsetof(FrameCounters, done) == 0);
 
 /// Blocks of resolve() for a frame of that many candidates, if a warp has so many.
 CROWD_HD constexpr std::uint32_t resolve_blocks(std::uint32_t candidates, std::uint32_t per_warp) {

@@ -149,7 +149,7 @@ __device__ Walk walk_of(const Stage& stage, const Subject& mine) {
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
-    return leave();
+    return;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x >= a.shape.window_blocks)
@@ -201,7 +201,7 @@ __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subje
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads, dominated_blocks) find_dominated(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
-    return leave();
+    return;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x >= a.shape.window_blocks)
