@@ -301,6 +301,7 @@ TEST_P(Emulated, agrees_on_few_candidates_with_much_room) {
     GTEST_SKIP() << "the method takes one path, by the capacity";
   use(132);
   for_each_case_of_room(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
+  for_each_case_of_few(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
 TEST_P(Emulated, agrees_on_survivors_of_larger_frames) {

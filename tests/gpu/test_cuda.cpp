@@ -106,6 +106,7 @@ TEST_P(CudaAgainstOracle, agrees_on_few_candidates_with_much_room) {
   if (reads(method(), CROWD_NMS_READS_D_MAX))
     GTEST_SKIP() << "the oracle's matrix stops at D_max 8192";
   for_each_case_of_room(method(), agrees());
+  for_each_case_of_few(method(), agrees());
 }
 
 TEST_P(CudaAgainstOracle, agrees_on_survivors_of_larger_frames) {

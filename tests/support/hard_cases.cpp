@@ -69,6 +69,29 @@ void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const
   }
 }
 
+void for_each_case_of_few(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  // The map has blocks of 768, 544 and 1024 threads, and others where frames are many.
+  constexpr std::uint32_t capacities[] = {1500, 2100, 4096};
+  constexpr std::uint32_t counts[] = {1, 31, 400, 544, 545, 768, 769, 1000, 1024, 1025, 0};
+  std::uint64_t seed = 50000;
+  for (const std::uint32_t capacity : capacities)
+    for (const std::span<const Distribution> kinds : {distributions(), hard_distributions()})
+      for (const Distribution& from : kinds) {
+        Dice dice(++seed);
+        const std::uint32_t n = dice.pick(std::span<const std::uint32_t>(counts));
+        Case it{.name = std::string(from.name) + " " + std::to_string(n) + " of " + std::to_string(capacity) +
+                        " seed=" + std::to_string(seed),
+                .params = default_params(),
+                .batch = Batch::of(from.make(capacity, seed)),
+                .wanted = {dice.one_in(4) ? n / 9 + 1 : capacity, dice.one_in(2), dice.one_in(2)}};
+        it.params.method = method;
+        it.params.metric = dice.one_in(3) ? CROWD_NMS_IOS : CROWD_NMS_IOU;
+        it.params.class_agnostic = dice.one_in(2);
+        it.batch.counts = {n};
+        body(it);
+      }
+}
+
 void for_each_case_of_survivors(std::span<const std::uint32_t> sizes, CrowdNmsMethod method,
                                 const std::function<void(const Case&)>& body) {
   constexpr double thresholds[] = {0.5, 0.3, 0.75};

@@ -17,7 +17,8 @@ constexpr unsigned threads_max = 1024;
 // map's predecessor.
 static_assert(tuning::direct_early < tuning::direct_capacity);
 
-template <typename Plan>
+/// `can_be_few`: where a frame has no more candidates than the block has threads, these take a column each.
+template <typename Plan, bool can_be_few>
 __global__ void __launch_bounds__(threads_max, 1) map(const __grid_constant__ DirectArguments a) {
   __shared__ Tile<Plan> tile;
   const std::uint32_t frame = blockIdx.y;
@@ -49,7 +50,10 @@ __global__ void __launch_bounds__(threads_max, 1) map(const __grid_constant__ Di
     rows = min(a.tile, extent.n - first);
   }
   const BlockRows block{extent.input, extent.n, first, rows};
-  map_tile(a, tile, block, to, [] {});
+  if (can_be_few && block.n <= blockDim.x)
+    map_tile<1>(a, tile, block, to, [] {});
+  else
+    map_tile<Plan::items>(a, tile, block, to, [] {});
 }
 
 template <bool bounded, unsigned words, unsigned items>
@@ -57,7 +61,9 @@ void launch(const Call& call, const DirectArguments& arguments) {
   const std::uint32_t capacity = arguments.capacity;
   // Results needs a warp for each word of rows.
   const unsigned warps = std::max(ceil_div(ceil_div(capacity, items), 32), words);
-  launch_pdl(map<Plan<bounded, words, items, threads_max / 32>>, call,
+  using Shape = Plan<bounded, words, items, threads_max / 32>;
+  constexpr bool can_be_few = items == items_max && words == 1;
+  launch_pdl(has_few(call) ? map<Shape, can_be_few> : map<Shape, false>, call,
              {call.grid(ceil_div(capacity, arguments.tile)), 32 * warps}, arguments);
 }
 
@@ -66,9 +72,9 @@ template <bool bounded>
 void launch(const Call& call, const DirectArguments& arguments) {
   const std::uint32_t capacity = arguments.capacity;
   if (arguments.tile > 32)
-    launch<bounded, words_max, 4>(call, arguments);
+    launch<bounded, words_max, items_max>(call, arguments);
   else if (capacity > 2 * threads_max)
-    launch<bounded, 1, 4>(call, arguments);
+    launch<bounded, 1, items_max>(call, arguments);
   else if (capacity > threads_max)
     launch<bounded, 1, 2>(call, arguments);
   else

@@ -219,13 +219,12 @@ __device__ void find_suppressors(const DirectArguments& a, Tile& tile, const Blo
   }
 }
 
-/// Maps a tile of one row or more: writes rows by rank, and lists from the tile's first vector on. The tile is clear.
-/// Calls `wait` before the first write to `to`.
-template <typename Plan, typename Function>
-__device__ void map_tile(const DirectArguments& a, Tile<Plan>& tile, const BlockRows& block, const Found& to,
+/// Maps a tile of one row or more, `items` columns a thread: writes rows by rank, and lists from the tile's first
+/// vector on. The tile is clear. Calls `wait` before the first write to `to`.
+template <unsigned items, typename Tile, typename Function>
+__device__ void map_tile(const DirectArguments& a, Tile& tile, const BlockRows& block, const Found& to,
                          const Function& wait) {
-  constexpr unsigned items = Plan::items;
-  constexpr unsigned tasks = row_tasks<Tile<Plan>>;
+  constexpr unsigned tasks = row_tasks<Tile>;
   const unsigned warp = threadIdx.x / 32;
   // A few warps prepare the rows while the columns' loads are in flight.
   for (unsigned task = warp; task < tasks; task += blockDim.x / 32)
@@ -237,12 +236,12 @@ __device__ void map_tile(const DirectArguments& a, Tile<Plan>& tile, const Block
       raw[k] = load(a, block.input + i);
   __syncthreads();
   sort_rows(tile, block);
-  const Columns<items, Plan::bounded> columns = judge_columns<Tile<Plan>, items>(a, tile, block, raw);
+  const Columns<items, Tile::bounded> columns = judge_columns<Tile, items>(a, tile, block, raw);
   __syncthreads();
-  std::uint32_t near[items][Tile<Plan>::words];
+  std::uint32_t near[items][Tile::words];
   count_better(tile, columns, near);
   find_suppressors(a, tile, block, columns, near);
-  const Results<Tile<Plan>> results(tile, block);
+  const Results<Tile> results(tile, block);
   __syncthreads();
   wait();
   results.write(a, tile, block, to);

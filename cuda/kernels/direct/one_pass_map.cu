@@ -269,7 +269,8 @@ __device__ void map_many(const OnePassArguments& a, RowTile<one_pass_words>& mem
     find_survivors(a, memory, block, next, slot);
 }
 
-using FewTile = Tile<Plan<true, 1, capacity_max / threads, warps>>;
+using FewPlan = Plan<true, 1, capacity_max / threads, warps>;
+using FewTile = Tile<FewPlan>;
 
 /// Maps a tile of a frame of up to a.capacity candidates, as map() does.
 __device__ void map_few(const OnePassArguments& a, FewTile& tile, const Extent& extent, std::uint32_t frame) {
@@ -277,7 +278,7 @@ __device__ void map_few(const OnePassArguments& a, FewTile& tile, const Extent& 
   to.lists = nullptr;  // existence_only: none are written
   const std::uint32_t first = blockIdx.x * a.tile;
   if (first < extent.n)
-    map_tile(a, tile, {extent.input, extent.n, first, min(a.tile, extent.n - first)}, to, [] {});
+    map_tile<FewPlan::items>(a, tile, {extent.input, extent.n, first, min(a.tile, extent.n - first)}, to, [] {});
   else if (first == 0)
     write_none(to, a.capacity);
 }

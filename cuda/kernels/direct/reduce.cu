@@ -12,7 +12,8 @@ namespace crowd::CROWD_DIRECT {
 
 namespace {
 
-template <bool greedy, unsigned items>
+/// `can_be_few`: as in map(), rows in place of columns.
+template <bool greedy, unsigned items, bool can_be_few>
 __global__ void __launch_bounds__(1024, 1) reduce(const __grid_constant__ DirectArguments a) {
   extern __shared__ uint4 memory[];
   __shared__ ReduceShared shared;
@@ -25,9 +26,12 @@ __global__ void __launch_bounds__(1024, 1) reduce(const __grid_constant__ Direct
   clear(carve(memory, a.capacity), shared, a.capacity);
   __syncthreads();
   pdl_wait();
-  reduce_frame<greedy, items>(
-      {a, shared, carve(memory, a.capacity), frame, a.frames.size(frame), a.frames.input(frame), a.found(frame)},
-      first);
+  const View view{
+      a, shared, carve(memory, a.capacity), frame, a.frames.size(frame), a.frames.input(frame), a.found(frame)};
+  if (can_be_few && view.n <= blockDim.x)
+    reduce_frame<greedy, 1>(view, view.found.rows + Mine<1>::rank(0));
+  else
+    reduce_frame<greedy, items>(view, first);
   if (unlikely(a.cleared.first)) {
     // The barrier comes before the release, which is then one of all that the block has written.
     __syncthreads();
@@ -63,7 +67,11 @@ Gathering gathering_of(const Call& call) {
 template <unsigned items>
 void launch(const Call& call, const DirectArguments& arguments) {
   const std::uint32_t capacity = arguments.capacity;
-  launch_pdl(call.all_suppress ? reduce<false, items> : reduce<true, items>, call,
+  constexpr bool can_be_few = items == items_max;
+  const bool few = has_few(call);
+  const auto kernel = call.all_suppress ? (few ? reduce<false, items, can_be_few> : reduce<false, items, false>)
+                                        : (few ? reduce<true, items, can_be_few> : reduce<true, items, false>);
+  launch_pdl(kernel, call,
              {{call.frame_count, 1, 1},
               ceil_div(ceil_div(capacity, items), 32) * 32,
               memory_bytes(capacity),

@@ -8,10 +8,6 @@
 
 namespace crowd::CROWD_DIRECT {
 
-/// Most rows a thread.
-constexpr unsigned items_max = 4;
-static_assert(capacity_max <= 1024 * items_max);
-
 struct ReduceShared {
   alignas(sizeof(uint4)) std::uint32_t kept[capacity_max / 32];  ///< a bit for each rank
   // A bit for each index, once mark_indices() ran:

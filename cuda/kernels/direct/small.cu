@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(threads_max, 1) small(const __grid_constant__ 
                     cluster.map_shared_rank(shared.lists, 0) + list_vectors(first), a.found(frame).masks,
                     cluster.map_shared_rank(&shared.rejected, 0)};
   if (block.rows) {
-    map_tile(a, shared.tile, block, found, [&] { cluster.barrier_wait(); });
+    map_tile<1>(a, shared.tile, block, found, [&] { cluster.barrier_wait(); });
   } else {
     cluster.barrier_wait();
     if (part == 0)
