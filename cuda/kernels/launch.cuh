@@ -32,7 +32,7 @@ struct LaunchShape {
 
 /// Waits until the predecessor in the stream is complete, then allows the successor to start. Code before it may read
 /// only what was complete before the predecessor started, and must not write what the predecessor uses: cuda/MEMORY.md.
-/// Every thread has to call it.
+/// Every thread has to call it, but for stages that leave a frame to the direct path (Frames::takes()).
 __device__ inline void pdl_wait() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -70,7 +70,7 @@ void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const
 }
 
 void for_each_case_of_few(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
-  // The map has blocks of 768, 544 and 1024 threads, and others where frames are many.
+  // Of which the map has blocks of 768, 544 and 1024 threads.
   constexpr std::uint32_t capacities[] = {1500, 2100, 4096};
   constexpr std::uint32_t counts[] = {1, 31, 400, 544, 545, 768, 769, 1000, 1024, 1025, 0};
   std::uint64_t seed = 50000;
