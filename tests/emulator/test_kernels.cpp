@@ -281,6 +281,13 @@ TEST_P(Emulated, agrees_on_crowds) {
   for_each_case_of_crowds(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
+// Frames that best first decides, and that it leaves to the stages (best_first/).
+TEST_P(Emulated, agrees_on_batches_of_crowds) {
+  if (method() != CROWD_NMS_GREEDY)
+    GTEST_SKIP() << "other methods leave batches to the stages";
+  for_each_batch_of_crowds(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
+}
+
 // Cells of the staged path that are moved by class.
 TEST_P(Emulated, agrees_on_many_classes_in_one_spot) {
   for_each_case_of_classes(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });

@@ -122,6 +122,12 @@ TEST_P(CudaAgainstOracle, agrees_on_crowds) {
   for_each_case_of_crowds(method(), agrees());
 }
 
+TEST_P(CudaAgainstOracle, agrees_on_batches_of_crowds) {
+  if (method() != CROWD_NMS_GREEDY)
+    GTEST_SKIP() << "other methods leave batches to the stages";
+  for_each_batch_of_crowds(method(), agrees());
+}
+
 TEST_P(CudaAgainstOracle, agrees_on_many_classes_in_one_spot) {
   for_each_case_of_classes(method(), agrees());
 }

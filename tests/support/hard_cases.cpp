@@ -219,6 +219,108 @@ void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(con
   check("with room", std::move(batch), 0.5, as_it_is);
 }
 
+namespace {
+
+/// Some candidates that are not valid, all over the frame.
+Boxes with_rejected(Boxes frame) {
+  for (std::uint32_t i = 0; i < frame.size(); i += 7)
+    frame.boxes[i].x2 = frame.boxes[i].x1 - 1;
+  for (std::uint32_t i = 3; i < frame.size(); i += 11)
+    frame.scores[i] = i % 2 ? std::numeric_limits<float>::quiet_NaN() : -std::numeric_limits<float>::infinity();
+  return frame;
+}
+
+Boxes with_scores(Boxes frame, float (*change)(float)) {
+  std::transform(frame.scores.begin(), frame.scores.end(), frame.scores.begin(), change);
+  return frame;
+}
+
+/// A crowd, of which few are left once the best are decided, between as many boxes that do not overlap.
+Boxes crowd_and_grid(std::uint32_t n) {
+  const Boxes dense = crowd(n / 2, 5, 1920, 1080, 11), grid = distribution("disjoint_grid").make(n - n / 2, 12);
+  Boxes both;
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const Boxes& from = i % 2 ? dense : grid;
+    const CrowdNmsBox& b = from.boxes[i / 2];
+    const float away = i % 2 ? 0 : 1e4F;
+    both.add({b.x1 + away, b.y1, b.x2 + away, b.y2}, from.scores[i / 2], from.classes[i / 2]);
+  }
+  return both;
+}
+
+/// A crowd and boxes that do not overlap, which rank behind some 400 of it and before the others: the last of the best
+/// is one of these, and survives.
+Boxes crowd_around_grid(std::uint32_t n) {
+  Boxes frame = crowd(n, 20, 1920, 1080, 13);
+  const Boxes grid = distribution("disjoint_grid").make(n, 14);
+  for (std::uint32_t i = 0; i < n; ++i)
+    if (i % 7 == 0) {
+      const CrowdNmsBox& b = grid.boxes[i];
+      frame.boxes[i] = {b.x1 + 1e4F, b.y1, b.x2 + 1e4F, b.y2};
+      frame.scores[i] = 0.8F + frame.scores[i] / 10;
+    } else {
+      frame.scores[i] = i % 9 == 1 ? 0.9F + frame.scores[i] / 10 : frame.scores[i] * 0.8F;
+    }
+  return frame;
+}
+
+/// Frames one behind the other, each of which fills the capacity.
+Batch joined(std::span<const Boxes> frames) {
+  Batch batch;
+  batch.frames = static_cast<std::uint32_t>(frames.size());
+  batch.capacity = frames[0].size();
+  for (const Boxes& frame : frames)
+    for (std::uint32_t i = 0; i < batch.capacity; ++i)
+      batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
+  return batch;
+}
+
+}  // namespace
+
+void for_each_batch_of_crowds(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  constexpr std::uint32_t n = 4300;
+  const Boxes usual = crowd(n, 40, 1920, 1080, 1);
+  const auto in_steps = [](float score) { return std::round(score * 16) / 16; };
+  const auto alike = [](float) { return 0.5F; };
+  const std::vector<Boxes> frames = {usual,
+                                     distribution("uniform").make(n, 2),
+                                     with_rejected(crowd(n, 30, 1920, 1080, 3)),
+                                     with_scores(crowd(n, 30, 1920, 1080, 4), in_steps),
+                                     with_scores(crowd(n, 20, 1920, 1080, 5), alike),
+                                     crowd_and_grid(n),
+                                     crowd(n, 1, 1920, 1080, 6),
+                                     crowd(n, 25, 1920, 1080, 7),
+                                     crowd_around_grid(n),
+                                     crowd(n, 10, 1920, 1080, 9),
+                                     crowd(n, 60, 1920, 1080, 10)};
+  const auto check = [&](const std::string& name, Batch batch, std::uint32_t max_survivors, auto change) {
+    Case it{"crowds, " + name, default_params(), std::move(batch), {max_survivors, false, false}};
+    it.params.method = method;
+    change(it.params);
+    body(it);
+  };
+  const auto as_it_is = [](const CrowdNmsParams&) {};
+  check("of classes", joined(frames), n, as_it_is);
+  Batch counted = joined(frames);
+  counted.counts = {n, 4200, 4250, n, 1025, 4000, 1024, 900, 0, 1, 5000};
+  check("counted", counted, n, [](CrowdNmsParams& params) { params.class_agnostic = 1; });
+  Batch placed = joined(frames);
+  for (std::uint32_t f = 0; f < placed.frames; ++f)
+    placed.offsets.push_back((placed.frames - 1 - f) * n);
+  check("in another order, with room for few", std::move(placed), 30, [](CrowdNmsParams& params) {
+    params.class_agnostic = 1;
+    params.overlap_threshold = 0.3;
+    params.score_threshold = 0.2F;
+    params.pixel_offset = 1;
+  });
+  counted.with_classes = false;
+  check("above all but all", std::move(counted), n, [](CrowdNmsParams& params) {
+    params.overlap_threshold = 0.8;
+    params.comparator = CROWD_NMS_GREATER_EQUAL;
+    params.score_threshold = -std::numeric_limits<float>::infinity();
+  });
+}
+
 void for_each_case_of_classes(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
   constexpr std::uint32_t n = 1500;
   for (const std::uint32_t classes : {3u, 300u}) {

@@ -124,6 +124,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   for (std::uint32_t c = threadIdx.x; c < a.shape.chunks; c += threads)
     in_chunk[c] = 0;
   pdl_wait();
+  const bool settled = a.frames.is_settled(stage.frame);
   __syncthreads();
   if (blockIdx.x == first && threadIdx.x == 0)
     a.arrays.scale[stage.frame] = scale;
@@ -135,6 +136,8 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   add_up(total, width(b, offset), height(b, offset), state);
   const std::uint32_t cell = scale.grid.cell(b, CellShift::of(label));
   const std::uint32_t bin = a.shape.cells() + scale.scores.bin(score, i);
+  if (settled)
+    return;
   if (valid)
     note_size(stage, cell, size_in_cells(scale.grid, width(b, offset), height(b, offset)));
   const SortSlots slots{add_one(stage.starts(), cell, valid), add_one(stage.starts(), bin, valid)};
@@ -165,7 +168,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
 // The first blocks find peaks. Then a block per chunk of counters: each sums up the counts of all chunks before its
 // own.
 __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
-  if (!a.frames.takes(blockIdx.y))
+  if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
     return;
   using Reduce = cub::BlockReduce<std::uint32_t, threads>;
   using Scan = cub::BlockScan<std::uint32_t, threads>;
@@ -202,7 +205,7 @@ __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
 }
 
 __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
-  if (!a.frames.takes(blockIdx.y))
+  if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
     return;
   const Stage stage(a, blockIdx.y);
   const auto [i, here, b, given, score, label] = load(stage, blockIdx.x);

@@ -148,7 +148,7 @@ __device__ Walk walk_of(const Stage& stage, const Subject& mine) {
 // Blocks from shape.window_blocks on list places by rank.
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
-  if (!a.frames.takes(blockIdx.y))
+  if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
     return;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
@@ -200,7 +200,7 @@ __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subje
 
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads, dominated_blocks) find_dominated(StagedArguments a) {
-  if (!a.frames.takes(blockIdx.y))
+  if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
     return;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
