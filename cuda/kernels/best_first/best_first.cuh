@@ -12,8 +12,10 @@
 
 namespace crowd::CROWD_DIRECT {
 
-/// Candidates of a frame that are decided together, by index, and of those at a time at most.
+/// Most candidates of a frame that are decided together.
 constexpr std::uint32_t chosen_room = tuning::best_first_room;
+
+/// Candidates that are decided together, by index.
 struct Chosen {
   float4* boxes;
   float* scores;

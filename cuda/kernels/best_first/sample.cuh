@@ -60,8 +60,8 @@ class RankedSamples {
     const std::uint32_t t = threadIdx.x;
     const std::uint32_t i = sampled<samples>(t / lanes, n);
     key_ = rank_key(a.frames.scores[input + i], i);
-    // By their scores. Their numbers, in place of the last bits, make all differ.
-    const std::uint32_t mine = static_cast<std::uint32_t>(key_ >> 32) / samples * samples + t / lanes;
+    // By their scores, and of about equal ones by index: the last bits, in which all differ, say that.
+    const std::uint32_t mine = static_cast<std::uint32_t>(key_ >> 32) / samples * samples + samples - 1 - t / lanes;
     if (t % lanes == 0)
       shared.key[t / lanes] = mine;
     __syncthreads();
