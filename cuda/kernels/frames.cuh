@@ -63,6 +63,14 @@ __device__ inline CrowdNmsBox as_box(float4 b) {
   return {b.x, b.y, b.z, b.w};
 }
 
+/// What a frame's report says. `count`: Frames::count(); `n`: of these, how many were looked at.
+__device__ inline CrowdNmsReport frame_report(std::uint32_t count, std::uint32_t n, std::uint32_t invalid,
+                                              std::uint32_t below_threshold, std::uint32_t survivors,
+                                              std::uint32_t max_survivors) {
+  return {count,           count - n, invalid,
+          below_threshold, survivors, survivors > max_survivors ? survivors - max_survivors : 0};
+}
+
 /// Lists of candidates, one a frame; entries begin at Frames::slot().
 struct PaperLists {
   std::uint32_t* index;

@@ -188,11 +188,8 @@ __global__ void __launch_bounds__(threads) write_settled(BestFirstArguments a) {
   write_survivors(a, others, frame, state.survivors);
   if (threadIdx.x)
     return;
-  const std::uint32_t count = a.frames.count(frame);
-  const std::uint32_t survivors = state.survivors + others.count;
-  a.out.reports[frame] = {count,         count - a.frames.size(frame),
-                          state.invalid, state.below_threshold,
-                          survivors,     survivors > a.out.max_survivors ? survivors - a.out.max_survivors : 0};
+  a.out.reports[frame] = frame_report(a.frames.count(frame), a.frames.size(frame), state.invalid, state.below_threshold,
+                                      state.survivors + others.count, a.out.max_survivors);
 }
 
 }  // namespace crowd::CROWD_DIRECT

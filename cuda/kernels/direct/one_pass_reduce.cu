@@ -133,10 +133,8 @@ __device__ void write_report(const OnePassArguments& a, std::uint32_t frame) {
   all = {warp_sum(all.survivors), warp_sum(all.invalid), warp_sum(all.below_threshold)};
   if (threadIdx.x % 32)
     return;
-  const std::uint32_t count = a.frames.count(frame), room = a.out.max_survivors;
-  a.out.reports[frame] = {count,         count - a.frames.size(frame),
-                          all.invalid,   all.below_threshold,
-                          all.survivors, all.survivors > room ? all.survivors - room : 0};
+  a.out.reports[frame] = frame_report(a.frames.count(frame), a.frames.size(frame), all.invalid, all.below_threshold,
+                                      all.survivors, a.out.max_survivors);
 }
 
 /// Ranks and writes the survivors of a tile of a frame of more than a.capacity candidates.

@@ -33,14 +33,8 @@ __device__ void list_pending(const View& view, const Mine<items>& mine) {
 }
 
 __device__ inline CrowdNmsReport report_of(const View& view, const RejectedCounts& rejected, std::uint32_t survivors) {
-  const std::uint32_t count = view.a.frames.count(view.frame);
-  const std::uint32_t room = view.a.out.max_survivors;
-  return {count,
-          count - view.n,
-          rejected.invalid,
-          rejected.below_threshold,
-          survivors,
-          survivors > room ? survivors - room : 0};
+  return frame_report(view.a.frames.count(view.frame), view.n, rejected.invalid, rejected.below_threshold, survivors,
+                      view.a.out.max_survivors);
 }
 
 /// Words of ReduceShared::kept that a warp has, loaded and stored as one.

@@ -29,17 +29,6 @@ __device__ void write_survivor(const FusionStage& f, std::uint32_t place, std::s
                                  key_score(static_cast<std::uint32_t>(key >> 32)));
 }
 
-__device__ void write_report(const FusionStage& f, std::uint32_t survivors) {
-  const StagedArguments& a = f.stage.a;
-  const std::uint32_t all = a.frames.count(f.stage.frame);
-  a.out.reports[f.stage.frame] = {all,
-                                  all - a.frames.size(f.stage.frame),
-                                  f.stage.counters().invalid,
-                                  f.stage.counters().below_threshold,
-                                  survivors,
-                                  survivors > a.out.max_survivors ? survivors - a.out.max_survivors : 0};
-}
-
 }  // namespace
 
 __global__ void __launch_bounds__(block) write_fused(FusionArguments a) {
@@ -87,7 +76,7 @@ __global__ void __launch_bounds__(block) write_fused(FusionArguments a) {
     __syncthreads();
   }
   if (threadIdx.x == 0)
-    write_report(f, survivors);
+    f.stage.write_report(survivors);
 }
 
 }  // namespace crowd::ruled

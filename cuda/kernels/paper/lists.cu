@@ -42,10 +42,8 @@ __global__ void __launch_bounds__(tuning::frame_block)
   }
   if (threadIdx.x == 0) {
     scratch.survivors.size[frame] = survivors;
-    const std::uint32_t count = frames.count(frame);
     // Method paper has no validity test, and no score threshold.
-    reports[frame] = {count, count - length, 0,
-                      0,     survivors,      survivors > max_survivors ? survivors - max_survivors : 0};
+    reports[frame] = frame_report(frames.count(frame), length, 0, 0, survivors, max_survivors);
   }
 }
 

@@ -133,17 +133,6 @@ class Own {
   float4 box_;
 };
 
-__device__ void write_report(const SoftStage& soft, std::uint32_t survivors) {
-  const StagedArguments& a = soft.stage.a;
-  const std::uint32_t all = a.frames.count(soft.stage.frame);
-  a.out.reports[soft.stage.frame] = {all,
-                                     all - a.frames.size(soft.stage.frame),
-                                     soft.stage.counters().invalid,
-                                     soft.stage.counters().below_threshold,
-                                     survivors,
-                                     survivors > a.out.max_survivors ? survivors - a.out.max_survivors : 0};
-}
-
 }  // namespace
 
 __global__ void __launch_bounds__(threads) write_soft_representatives(SoftArguments a) {
@@ -199,7 +188,7 @@ __global__ void __launch_bounds__(output_threads) write_soft_survivors(SoftArgum
   if (const std::uint32_t rank = ranked.rank[at + 1]; key && rank < a.staged.out.max_survivors)
     mine.write(soft, rank);
   if (is_first && own == 0)
-    write_report(soft, ranked.above[0] + ranked.rank[1]);
+    soft.stage.write_report(ranked.above[0] + ranked.rank[1]);
 }
 
 template <unsigned group>

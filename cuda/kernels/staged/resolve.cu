@@ -78,15 +78,8 @@ __device__ void write(const Stage& stage, ResolveShared& shared, const Pending& 
     return;
   const std::uint32_t survivors = shared.before + total;
   store_release(&stage.look_back()[shared.block], survivors << look_back_bits | listed);
-  if (last) {
-    const std::uint32_t all = a.frames.count(stage.frame);
-    a.out.reports[stage.frame] = {all,
-                                  all - a.frames.size(stage.frame),
-                                  stage.counters().invalid,
-                                  stage.counters().below_threshold,
-                                  survivors,
-                                  survivors > a.out.max_survivors ? survivors - a.out.max_survivors : 0};
-  }
+  if (last)
+    stage.write_report(survivors);
 }
 
 /// The thread's candidate; a lane that has none has a rank beyond all.

@@ -298,6 +298,10 @@ struct Stage {
   __device__ std::uint32_t survivors() const {
     return look_back()[blocks() - 1] >> look_back_bits;
   }
+  __device__ void write_report(std::uint32_t survivors) const {
+    a.out.reports[frame] = frame_report(a.frames.count(frame), a.frames.size(frame), counters().invalid,
+                                        counters().below_threshold, survivors, a.out.max_survivors);
+  }
   __device__ std::int32_t label_of(std::uint32_t index) const {
     return a.rule.by_class ? a.frames.classes[a.frames.input(frame) + index] : 0;
   }
