@@ -239,7 +239,7 @@ def of_flat_rows():
             ("clustered65536", 65536, 1, lambda i: clustered(65536, 600, 7680, 4320, 4 + far * i)),
             ("16x8400 in 40 clusters", 16 * 8400, 16,
              lambda i: frames_of(lambda seed: clustered(8400, 40, 1920, 1080, seed), 16, far * i, False)),
-            ("16 heads of 8400", 16 * 8400, 16, lambda i: frames_of(lambda seed: head(60, 640, seed), 16, far * i, False)),
+            ("16xhead640", 16 * 8400, 16, lambda i: frames_of(lambda seed: head(60, 640, seed), 16, far * i, False)),
             ("16x8192 uniform", 16 * 8192, 16,
              lambda i: frames_of(lambda seed: uniform(8192, seed=seed, **UHD), 16, far * i, False)),
             ("32x1024 in 40 clusters", 32 * 1024, 32,
