@@ -13,6 +13,7 @@
 #include "core/rules.hpp"
 #include "core/validity.hpp"
 #include "kernels/gather.cuh"
+#include "kernels/memory.cuh"
 #include "kernels/tuning.hpp"
 
 namespace crowd {
@@ -47,7 +48,7 @@ struct Frames {
   }
   /// Whether its results are written. Known once the launches of best first are complete.
   __device__ bool is_settled(std::uint32_t frame) const {
-    return settled && *static_cast<const volatile std::uint32_t*>(settled + frame);
+    return settled && load_relaxed(settled + frame);
   }
   /// Index of the frame's first candidate in boxes, scores and classes.
   __device__ std::size_t input(std::uint32_t frame) const {

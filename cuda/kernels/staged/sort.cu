@@ -124,6 +124,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   for (std::uint32_t c = threadIdx.x; c < a.shape.chunks; c += threads)
     in_chunk[c] = 0;
   pdl_wait();
+  // Read here and asked below: the load takes as long as what is in between.
   const bool settled = a.frames.is_settled(stage.frame);
   __syncthreads();
   if (blockIdx.x == first && threadIdx.x == 0)
