@@ -168,17 +168,13 @@ TEST_P(Emulated, agrees_where_lanes_leave_out_the_suppressor_that_survives) {
   expect_as_oracle(run_emulated, {"copies", params, batch, {batch.capacity, true, true}});
 }
 
-/// The best first, each overlaps exactly the `suppressors` before it by more than half of the union.
-Boxes ladder(std::uint32_t n, std::uint32_t suppressors, std::uint64_t seed) {
-  std::vector<std::uint32_t> order(n);
+Boxes shuffled(const Boxes& boxes, std::uint64_t seed) {
+  std::vector<std::uint32_t> order(boxes.size());
   std::iota(order.begin(), order.end(), 0);
   std::shuffle(order.begin(), order.end(), std::mt19937_64(seed));
-  const float step = 100.0F / 3 / (static_cast<float>(suppressors) + 0.5F);
   Boxes set;
-  for (const std::uint32_t rank : order) {
-    const float x = step * static_cast<float>(rank);
-    set.add({x, 0, x + 100, 100}, 1 - static_cast<float>(rank) / static_cast<float>(n));
-  }
+  for (const std::uint32_t i : order)
+    set.add(boxes.boxes[i], boxes.scores[i], boxes.classes[i]);
   return set;
 }
 
@@ -193,7 +189,7 @@ TEST_P(Emulated, agrees_on_ladders) {
     for (const std::uint32_t suppressors : {2u, 3u, 8u, 40u, 100u}) {
       Case it{"ladder of " + std::to_string(suppressors),
               params,
-              Batch::of(ladder(n, suppressors, n + suppressors)),
+              Batch::of(shuffled(ladder(n, suppressors), n + suppressors)),
               {n, true, true}};
       expect_as_oracle(run_emulated, it);
       if (n > 600)

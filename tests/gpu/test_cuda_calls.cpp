@@ -16,6 +16,7 @@
 #include "cases.hpp"
 #include "device_runner.hpp"
 #include "environment.hpp"
+#include "hard_boxes.hpp"
 #include "rewrite.hpp"
 
 namespace crowd::test {
@@ -207,16 +208,6 @@ INSTANTIATE_TEST_SUITE_P(Sizes, CudaInGraphs,
 
 class CudaCountedInGraphs : public testing::TestWithParam<std::tuple<CrowdNmsMethod, bool>> {};
 
-/// Each is suppressed by the two before it.
-Boxes ladder(std::uint32_t n) {
-  Boxes set;
-  for (std::uint32_t i = 0; i < n; ++i) {
-    const float x = 13.3F * static_cast<float>(i);
-    set.add({x, 0, x + 100, 100}, 1 - static_cast<float>(i) / static_cast<float>(2 * n));
-  }
-  return set;
-}
-
 // Frames that the direct path takes, of which the reduce takes much longer than the launches of the stages behind it: a
 // call must not end before.
 TEST_P(CudaCountedInGraphs, are_done_before_what_follows_reads_the_results) {
@@ -227,7 +218,7 @@ TEST_P(CudaCountedInGraphs, are_done_before_what_follows_reads_the_results) {
   const auto [method, all] = GetParam();
   params.method = method;
   const Wanted wanted{capacity, all, all};
-  const Boxes set = ladder(capacity);
+  const Boxes set = ladder(capacity, 2);
   std::vector<Batch> batches(calls, Batch::of(set));
   std::vector<Result> expected;
   for (std::uint32_t call = 0; call < calls; ++call) {

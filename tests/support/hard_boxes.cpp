@@ -194,4 +194,14 @@ std::span<const Distribution> hard_distributions() {
   return all;
 }
 
+Boxes ladder(std::uint32_t n, std::uint32_t suppressors) {
+  const float step = 100.0F / 3 / (static_cast<float>(suppressors) + 0.5F);
+  Boxes set;
+  for (std::uint32_t rank = 0; rank < n; ++rank) {
+    const float x = step * static_cast<float>(rank);
+    set.add({x, 0, x + 100, 100}, 1 - static_cast<float>(rank) / static_cast<float>(n));
+  }
+  return set;
+}
+
 }  // namespace crowd::test

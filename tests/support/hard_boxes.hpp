@@ -13,4 +13,7 @@ namespace crowd::test {
 /// All of them, in a fixed order.
 std::span<const Distribution> hard_distributions();
 
+/// The best first, each overlaps exactly the `suppressors` before it by more than half of the union.
+Boxes ladder(std::uint32_t n, std::uint32_t suppressors);
+
 }  // namespace crowd::test

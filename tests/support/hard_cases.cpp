@@ -158,6 +158,21 @@ void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(con
   body(it);
 }
 
+namespace {
+
+/// Frames one behind the other, each of which fills the capacity.
+Batch joined(std::span<const Boxes> frames) {
+  Batch batch;
+  batch.frames = static_cast<std::uint32_t>(frames.size());
+  batch.capacity = frames[0].size();
+  for (const Boxes& frame : frames)
+    for (std::uint32_t i = 0; i < batch.capacity; ++i)
+      batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
+  return batch;
+}
+
+}  // namespace
+
 void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
   constexpr std::uint32_t n = 1500;
   const auto check = [&](const std::string& name, Batch batch, double threshold, auto change) {
@@ -203,13 +218,9 @@ void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(con
     spots.add({x, 0, x + 50, 50}, i < pairs ? 1 + dice.unit() : dice.unit());
   }
   check("more spots than peaks", Batch::of(spots), 0.5, as_it_is);
-  Batch batch;
-  batch.frames = 3;
-  batch.capacity = n;
+  const Boxes three[] = {usual, distribution("uniform").make(n, 2), crowd(n, 10, 900, 900, 3)};
+  Batch batch = joined(three);
   batch.counts = {n, n, 700};
-  for (const Boxes& frame : {usual, distribution("uniform").make(n, 2), crowd(n, 10, 900, 900, 3)})
-    for (std::uint32_t i = 0; i < n; ++i)
-      batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
   check("one of three frames", std::move(batch), 0.5, as_it_is);
   // Of a frame with room, which the direct path leaves to the stages.
   batch = Batch::of(crowd(4200, 40, 1920, 1080, 4));
@@ -262,17 +273,6 @@ Boxes crowd_around_grid(std::uint32_t n) {
       frame.scores[i] = i % 9 == 1 ? 0.9F + frame.scores[i] / 10 : frame.scores[i] * 0.8F;
     }
   return frame;
-}
-
-/// Frames one behind the other, each of which fills the capacity.
-Batch joined(std::span<const Boxes> frames) {
-  Batch batch;
-  batch.frames = static_cast<std::uint32_t>(frames.size());
-  batch.capacity = frames[0].size();
-  for (const Boxes& frame : frames)
-    for (std::uint32_t i = 0; i < batch.capacity; ++i)
-      batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
-  return batch;
 }
 
 }  // namespace
