@@ -93,17 +93,30 @@ constexpr unsigned staged_crowd = 16;
 /// So many of the sampled pairs have to overlap, besides: with 2 one of eight sets of 65536 uniform candidates was
 /// taken for a crowd, and took 83 us, not 51.
 constexpr unsigned staged_min_overlaps = 3;
+/// In a dense crowd, where a candidate overlaps so many, the best are decided and not only searched for those without a
+/// suppressor, and what is left is compared by NearBins: heads of 8400 and 33600 take 35 and 58 us, not 51 and 103.
+/// 16384 in 147 clusters, of which one overlaps 51, would take as long as so, 65536 in 600 clusters 92 us, not 83.
+constexpr unsigned staged_dense_crowd = 64;
+/// So many of the sampled pairs have to overlap there: of larger crowds more are left than have room.
+constexpr unsigned staged_min_dense = 16;
 constexpr unsigned staged_min_crowd = 512;  ///< capacity of a frame, at least
 /// Candidates of the best scores that peaks are sought among, at most, with room for twice as many; and peaks of a
-/// frame.
+/// frame. Four times as many may be left.
 constexpr unsigned staged_best = 2048;
 constexpr unsigned staged_peaks = 1024;
-constexpr unsigned staged_peak_bins = 64;  ///< of an axis, a power of two
+constexpr unsigned staged_near_bins = 64;  ///< of an axis, a power of two
+/// Looks at others' decisions until one of the best is left undecided: about a third of a microsecond each.
+constexpr unsigned staged_best_looks = 12;
 /// Near peaks that a candidate is compared with, at most. Of the crowds of the benchmark it has a few.
 constexpr unsigned staged_peak_tests = 64;
 /// Blocks that look for peaks: of a frame at least and at most, and of all frames about.
+#if defined(CROWD_NMS_IMPATIENT)
+constexpr unsigned staged_min_peak_blocks = 1;  // a build of the tests: few, which all run at a time
+constexpr unsigned staged_max_peak_blocks = 3;
+#else
 constexpr unsigned staged_min_peak_blocks = 16;
 constexpr unsigned staged_max_peak_blocks = 256;
+#endif
 constexpr unsigned staged_peak_blocks = 1024;
 /// So many lanes look through a candidate's window, in place of four, if a warp for each took no more than
 /// staged_resident_threads a multiprocessor: a lane's loads follow one another. How many run at once depends on

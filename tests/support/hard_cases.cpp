@@ -171,6 +171,26 @@ Batch joined(std::span<const Boxes> frames) {
   return batch;
 }
 
+/// Of n candidates, most in one spot: 144 small ones suppress a large one above an IoU of 0.005, and are suppressed,
+/// each by a smaller one. Another survivor suppresses the large one, which would suppress a second.
+Boxes dense_with_full_lists(std::uint32_t n, Dice& dice) {
+  Boxes frame;
+  const auto add = [&](float x, float y, float size, float score) {
+    frame.add({x, y, x + size, y + size}, score + 0.01f * dice.unit());
+  };
+  for (unsigned k = 0; k < 144; ++k) {
+    const float x = 1002 + 16 * static_cast<float>(k % 12), y = 2 + 16 * static_cast<float>(k / 12);
+    add(x, y, 15, 0.9f);
+    add(x + 1, y + 1, 12, 0.95f);
+  }
+  add(1000, 193, 40, 0.8f);
+  add(1000, 0, 200, 0.7f);
+  add(1185, 0, 200, 0.6f);
+  while (frame.size() < n)
+    frame.add({0, 0, 50, 50}, 0.5f * dice.unit());
+  return frame;
+}
+
 }  // namespace
 
 void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
@@ -222,6 +242,27 @@ void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(con
   Batch batch = joined(three);
   batch.counts = {n, n, 700};
   check("one of three frames", std::move(batch), 0.5, as_it_is);
+  // Dense ones: the best are decided, what is left of them is listed.
+  const Boxes dense = crowd(n, 5, 1920, 1080, 5);
+  check("dense, of classes", Batch::of(dense), 0.5, as_it_is);
+  for (const double threshold : {0.3, 0.65, 0.8})
+    check("dense, above " + std::to_string(threshold), Batch::of(dense), threshold,
+          [](CrowdNmsParams& params) { params.class_agnostic = 1; });
+  Boxes one_spot, half_in_a_spot;
+  for (std::uint32_t i = 0; i < 2 * n; ++i) {
+    const float x = i % 2 ? 100 * static_cast<float>(i) : 0;
+    one_spot.add({0, 0, 50, 50}, dice.unit());
+    half_in_a_spot.add({x, 0, x + 50, 50}, dice.unit());
+  }
+  check("dense, more suppressors than a list holds", Batch::of(one_spot), 0.5, as_it_is);
+  check("dense, more left than fit", Batch::of(half_in_a_spot), 0.5, as_it_is);
+  check("dense, survivors behind full lists", Batch::of(dense_with_full_lists(4 * n, dice)), 0.005, as_it_is);
+  Boxes of_many_classes;
+  for (std::uint32_t i = 0; i < 3 * n; ++i)
+    of_many_classes.add({0, 0, 50, 50}, dice.unit(), static_cast<std::int32_t>(i % 80));
+  check("dense, of many classes in one spot", Batch::of(of_many_classes), 0.5, as_it_is);
+  check("dense, in a row", Batch::of(ladder(n, 60)), 0.5, as_it_is);
+  check("dense, larger", Batch::of(crowd(4500, 12, 1920, 1080, 8)), 0.7, as_it_is);
   // Of a frame with room, which the direct path leaves to the stages.
   batch = Batch::of(crowd(4200, 40, 1920, 1080, 4));
   batch.offsets = {0};

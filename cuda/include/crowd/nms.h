@@ -488,12 +488,11 @@ CROWD_NMS_API const char *crowd_nms_last_error(void);
 
 /**
  * Bytes of scratch memory for a call with these arguments; pure arithmetic, never touches a device. 0 for arguments
- * that are illegal or unsupported. At most 64 bytes a candidate plus a constant (frames add a constant each); on CUDA a
- * capacity of up to 4096 adds 16 bytes a candidate for each 128 of it, begun ones too, and one above up to 5 MiB a call;
- * wbf at most 96, on CUDA 320; weights of models add 4 on the CPU; on CUDA merging and nmw add at most 20, soft-NMS at
- * most 2080 and matrix NMS 2048, in calls of 262144 candidates or more 544 and 512, and paper the D_max x D_max matrix.
- * The workspace needs no initialisation and keeps nothing between
- * calls.
+ * that are illegal or unsupported. At most 64 bytes a candidate plus a constant (frames add a constant each, of greedy
+ * and map-reduce on CUDA 185 KB); on CUDA a capacity of up to 4096 adds 16 bytes a candidate for each 128 of it, begun
+ * ones too, and one above up to 5 MiB a call; wbf at most 96, on CUDA 320; weights of models add 4 on the CPU; on CUDA
+ * merging and nmw add at most 20, soft-NMS at most 2080 and matrix NMS 2048, in calls of 262144 candidates or more 544
+ * and 512, and paper the D_max x D_max matrix. The workspace needs no initialisation and keeps nothing between calls.
  */
 CROWD_NMS_API size_t crowd_nms_cpu_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);
 CROWD_NMS_API size_t crowd_nms_cuda_workspace_bytes(const CrowdNmsParams *params, uint32_t frames, uint32_t capacity);

@@ -1,246 +1,170 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Peaks: candidates without any suppressor, found among those with the best scores before any other suppressor is
-// looked for. Greedy keeps them and drops what they suppress, most of a crowd (cuda/PROOFS.md, section 1). count()
-// lists the best scores and samples whether the frame is a crowd, further blocks of scan() find the peaks, and
-// scatter() strips the keys of what they suppress of their scores: these candidates suppress none, and only
-// find_representatives() looks for their suppressors.
+// Peaks: the survivors among a crowd's candidates of the best scores, whose decisions depend on none of the others.
+// Greedy keeps them and drops what they suppress, most of a crowd (cuda/PROOFS.md, section 1). count() lists the best
+// scores. Further blocks of scan() find the peaks: of a sparse crowd those without a suppressor, of a dense one all
+// that can be decided in a few looks. scatter() strips the keys of what peaks suppress of their scores: these
+// candidates suppress none, and only find_representatives() looks for their suppressors.
 #pragma once
 
 #include "kernels/memory.cuh"
-#include "kernels/staged/staged.cuh"
+#include "kernels/staged/crowd.cuh"
 
 namespace crowd::CROWD_STAGED {
 
-/// Candidates in no order, in a part of StagedArrays::suppressors that is free until lists are made.
-struct Listed {
-  float4* box;
-  std::uint64_t* key;
-  std::uint32_t* count;  ///< of all, those without room included
-  std::uint32_t room;
-
-  __device__ void add(std::uint32_t at, const float4& its_box, std::uint64_t its_key) const {
-    if (at >= room)
-      return;
-    box[at] = its_box;
-    key[at] = its_key;
-  }
-};
-
-/// A frame's candidates of the best scores. If there are more than fit, as where too many share a score, it has no
-/// peaks. Behind the SortSlots: boxes of these and of peaks, then their keys.
-__device__ inline Listed best_of(const Stage& stage) {
-  const std::uint32_t sought = sought_best(stage.a.frames.capacity);
-  float4* const boxes =
-      reinterpret_cast<float4*>(stage.a.arrays.suppressors + stage.slot) + ceil_div(stage.a.frames.capacity, 2);
-  auto* const keys = reinterpret_cast<std::uint64_t*>(boxes + 3 * sought);
-  return {boxes, keys, &stage.counters().best, 2 * sought};
-}
-
-/// A frame's peaks. If there are more than fit, none is used.
-__device__ inline Listed peaks_of(const Stage& stage) {
-  const std::uint32_t sought = sought_best(stage.a.frames.capacity);
-  const Listed best = best_of(stage);
-  return {best.box + 2 * sought, best.key + 2 * sought, &stage.counters().peaks,
-          min(sought, max_peaks(stage.a.frames.capacity))};
-}
-
-/// The score key that about `sought` of the frame's n candidates reach, by samples of their scores; above all keys if
-/// that is none of these, as above 520 000 candidates. The more candidates, the coarser: of 65536 in no order one set
-/// in 20 lists more than fit. For a whole warp.
-__device__ inline std::uint32_t min_best_key(const float (&scores)[lane_scores], std::uint32_t n,
-                                             std::uint32_t sought) {
-  std::uint32_t key = 0;
-#pragma unroll
-  for (const float score : scores)
-    key = max(key, score_key(score));
-  // Of each lane's samples the best reaches the key as often as not all of them fail to.
-  const float below = fmaxf(1 - __fdividef(static_cast<float>(sought), static_cast<float>(n)), 0);
-  static_assert(lane_scores == 4);
-  const auto reach = static_cast<std::uint32_t>(warp_size * (1 - below * below * below * below) + 0.5f);
-  std::uint32_t better = 0;
-#pragma unroll
-  for (int lane = 0; lane < static_cast<int>(warp_size); ++lane)
-    better += __shfl_sync(all_lanes, key, lane) > key;
-  return warp_min(better < reach ? key : ~0u);
-}
-
-/// Lists the lanes' candidates that are `on`. For a whole warp.
-__device__ inline void list_best(const Stage& stage, bool on, const float4& b, std::uint64_t key) {
-  if (!__any_sync(all_lanes, on))
-    return;
-  const Listed best = best_of(stage);
-  const std::uint32_t at = add_one(best.count, 0, on);
-  if (on)
-    best.add(at, b, key);
-}
-
-/// Of both axes, bins that repeat over the plane. A bin has a bit for each peak that may overlap boxes with their
-/// centres in it.
-struct PeakBins {
-  static constexpr std::uint32_t per_axis = tuning::staged_peak_bins;
-
-  Grid grid;
-  std::uint32_t words;  ///< of a bin; a multiple of 4
-  std::uint32_t* first;
-
-  __device__ explicit PeakBins(const Stage& stage)
-      : grid(stage.scale().grid), words(max_peaks(stage.a.frames.capacity) / 32), first(words_of(stage)) {
-    grid.columns = grid.rows = per_axis;
-  }
-  /// All words of a frame.
-  __device__ static std::uint32_t* words_of(const Stage& stage) {
-    return stage.a.arrays.peak_bins + static_cast<std::size_t>(stage.frame) * peak_words(stage.a.frames.capacity);
-  }
-  __device__ std::uint32_t* x_bin(int number) const {
-    return first + grid.column(number) * words;
-  }
-  __device__ std::uint32_t* y_bin(int number) const {
-    return first + (per_axis + grid.row(number)) * words;
-  }
-  __device__ void add(const Stage& stage, const float4& box, std::uint32_t number) const {
-    const FrameCounters& counters = stage.counters();
-    const Window w =
-        window(box, grid, stage.a.rule, {__uint_as_float(counters.width), __uint_as_float(counters.height)});
-    for (std::uint32_t k = 0; k < w.x.count; ++k)
-      atomicOr(x_bin(w.x.first + static_cast<int>(k)) + number / 32, 1u << number % 32);
-    for (std::uint32_t k = 0; k < w.y.count; ++k)
-      atomicOr(y_bin(w.y.first + static_cast<int>(k)) + number / 32, 1u << number % 32);
-  }
-};
-
-struct CrowdShared {
-  float4 box[threads / 2];
-  std::uint32_t overlaps;
-};
-
-/// Takes note of a crowd, and clears the bins of its peaks: a frame of which so many sampled boxes overlap that a
-/// candidate overlaps some tuning::staged_crowd others. Waits for the predecessor. For a whole block.
-__device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
-  constexpr std::uint32_t samples = threads / 2;
-  const Frames& frames = stage.a.frames;
-  const std::uint32_t n = frames.size(stage.frame);
-  if (threadIdx.x == 0)
-    shared.overlaps = 0;
-  if (threadIdx.x < samples)
-    shared.box[threadIdx.x] =
-        n ? frames.boxes[frames.input(stage.frame) + static_cast<std::uint64_t>(threadIdx.x) * n / samples] : float4{};
-  __syncthreads();
-  // Two threads compare a box with all that follow it up to half around the circle of samples.
-  const std::uint32_t first = threadIdx.x % samples;
-  const float4 mine = shared.box[first];
-  std::uint32_t overlaps = 0;
-  for (std::uint32_t by = threadIdx.x / samples; by < samples / 2; by += 2)
-    overlaps += suppresses(shared.box[(first + 1 + by) % samples], mine, stage.a.rule);
-  overlaps = warp_sum(overlaps);
-  if (threadIdx.x % warp_size == 0)
-    atomicAdd(&shared.overlaps, overlaps);
-  __syncthreads();
-  pdl_wait();
-  constexpr std::uint64_t pairs = std::uint64_t{samples} * samples / 2;
-  if (shared.overlaps < tuning::staged_min_overlaps ||
-      std::uint64_t{shared.overlaps} * n < tuning::staged_crowd * pairs)
-    return;
-  if (threadIdx.x == 0)
-    stage.counters().crowd = 1;
-  for (std::uint32_t w = threadIdx.x; w < peak_words(stage.a.frames.capacity); w += threads)
-    PeakBins::words_of(stage)[w] = 0;
-}
-
-struct PeakShared {
+/// Some of the best, which a block decides.
+struct HeldBest {
   static constexpr std::uint32_t room = 32;
+  /// Suppressors of one that have room on its list.
+  static constexpr std::uint32_t list_room = warp_size;
 
+  std::uint32_t first, step;  ///< number k is first + k * step among the best
+  std::uint32_t size;
   float4 box[room];
   std::uint64_t key[room];
   std::int32_t label[room];
-  std::uint32_t suppressed[room];
+  std::uint32_t suppressors[room];  ///< so many, or more than were to be listed
+  std::uint16_t list[room][list_room];
+  static_assert(2 * tuning::staged_best <= 1 << 16);
 };
 
-/// Finds the peaks among the best of a crowd: the block compares every so-manieth of these with all. For a whole block,
-/// number `block` of its `blocks`.
-__device__ inline void find_peaks(const Stage& stage, PeakShared& shared, std::uint32_t block, std::uint32_t blocks) {
+/// Lists up to `list_room` suppressors of those that the block holds. For a whole block.
+__device__ inline void list_best_suppressors(const Stage& stage, const Listed& best, std::uint32_t size, HeldBest& held,
+                                             std::uint32_t list_room) {
   constexpr unsigned at_once = 4;
+  for (std::uint32_t begin = threadIdx.x; begin < size; begin += threads * at_once) {
+    float4 others[at_once];
+    std::uint64_t keys[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) {
+      const std::uint32_t at = min(begin + k * threads, size - 1);
+      others[k] = best.box[at];
+      keys[k] = begin + k * threads < size ? best.key[at] : 0;
+    }
+    for (std::uint32_t c = 0; c < held.size; ++c) {
+      // The others of a candidate with more are of no use.
+      if (load_relaxed(&held.suppressors[c]) > list_room)
+        continue;
+      const float4 box = held.box[c];
+      const Subject mine{box, area(as_box(box), stage.a.rule.overlap.offset), held.label[c], held.key[c]};
+      unsigned may = 0;
+#pragma unroll
+      for (unsigned k = 0; k < at_once; ++k)
+        may |= static_cast<unsigned>(stage.may_suppress(keys[k], others[k], mine)) << k;
+      if (!may)
+        continue;
+#pragma unroll
+      for (unsigned k = 0; k < at_once; ++k)
+        if (may >> k & 1 && stage.suppresses(keys[k], others[k], mine)) {
+          const std::uint32_t at = atomicAdd(&held.suppressors[c], 1u);
+          if (at < list_room)
+            held.list[c][at] = static_cast<std::uint16_t>(begin + k * threads);
+        }
+    }
+  }
+}
+
+/// Adds the one at `c` of those that the block holds.
+__device__ inline void add_peak(const Stage& stage, const HeldBest& held, std::uint32_t c) {
+  const Listed peaks = peaks_of(stage);
+  const std::uint32_t number = atomicAdd(peaks.count, 1u);
+  peaks.add(number, held.box[c], held.key[c]);
+  if (number < peaks.room)
+    peak_bins(stage).add(stage, held.box[c], number);
+}
+
+/// Decides those that the block holds, as far as lists and decisions of others say, and adds the survivors to the
+/// peaks. Other blocks may not have begun, so looks are few: what stays undecided is no peak. For a whole block.
+__device__ inline void decide_held(const Stage& stage, const HeldBest& held) {
+  constexpr unsigned items = HeldBest::room / warps;
+  const std::uint32_t warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
+  std::uint32_t listed[items];  // the lane's suppressor of each candidate of the warp
+  std::uint32_t waits = 0;      // a bit for each that is not known to be suppressed
+  std::uint32_t open = 0, kept = 0;
+#pragma unroll
+  for (unsigned k = 0; k < items; ++k) {
+    const std::uint32_t c = k * warps + warp;
+    const std::uint32_t suppressors = c < held.size ? held.suppressors[c] : 0;
+    listed[k] = held.list[c][lane];
+    open |= static_cast<std::uint32_t>(c < held.size) << k;
+    waits |= static_cast<std::uint32_t>(lane < suppressors) << k;
+  }
+  for (unsigned looks = 0; open && looks < tuning::staged_best_looks; ++looks) {
+    std::uint32_t word[items];
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k)
+      word[k] = waits >> k & 1 ? stage.decision(listed[k]).word() : Decision::suppressed().word();
+#pragma unroll
+    for (unsigned k = 0; k < items; ++k) {
+      if (!(open >> k & 1))
+        continue;
+      const std::uint32_t c = k * warps + warp;
+      const Decision its = Decision::of_word(word[k]);
+      const bool suppressed = __any_sync(all_lanes, its.is_kept());
+      const bool survives = __all_sync(all_lanes, its.is_suppressed()) && held.suppressors[c] <= HeldBest::list_room;
+      waits &= ~(static_cast<std::uint32_t>(its.is_suppressed()) << k);
+      if (!suppressed && !survives)
+        continue;
+      open &= ~(1u << k);
+      kept |= static_cast<std::uint32_t>(survives) << k;
+      if (lane == 0)
+        stage.decide(held.first + c * held.step, survives ? Decision::kept() : Decision::suppressed());
+    }
+  }
+  if (lane < items && kept >> lane & 1)
+    add_peak(stage, held, lane * warps + warp);
+}
+
+/// Finds the peaks among the best of a crowd: the block takes every so-manieth. For a whole block, number `block` of
+/// its `blocks`.
+__device__ inline void find_peaks(const Stage& stage, HeldBest& held, std::uint32_t block, std::uint32_t blocks) {
   const Listed best = best_of(stage);
   const std::uint32_t size = *best.count;
   if (size > best.room)
     return;
+  const bool is_dense = stage.counters().crowd == dense_crowd;
   const std::uint32_t t = threadIdx.x;
-  for (std::uint32_t first = block; first < size; first += blocks * PeakShared::room) {
+  for (std::uint32_t first = block; first < size; first += blocks * HeldBest::room) {
     const std::uint32_t own = first + t * blocks;
-    const bool has_own = t < PeakShared::room && own < size;
-    if (has_own) {
-      shared.box[t] = best.box[own];
-      shared.key[t] = best.key[own];
-      shared.label[t] = stage.label(shared.key[t]);
-      shared.suppressed[t] = 0;
+    if (t == 0) {
+      held.first = first;
+      held.step = blocks;
+      held.size = min(ceil_div(size - first, blocks), HeldBest::room);
+    }
+    if (t < HeldBest::room && own < size) {
+      held.box[t] = best.box[own];
+      held.key[t] = best.key[own];
+      held.label[t] = stage.label(held.key[t]);
+      held.suppressors[t] = 0;
     }
     __syncthreads();
-    const std::uint32_t held = min(ceil_div(size - first, blocks), PeakShared::room);
-    for (std::uint32_t begin = t; begin < size; begin += threads * at_once) {
-      float4 others[at_once];
-      std::uint64_t keys[at_once];
-#pragma unroll
-      for (unsigned k = 0; k < at_once; ++k) {
-        const std::uint32_t at = min(begin + k * threads, size - 1);
-        others[k] = best.box[at];
-        keys[k] = best.key[at];
-      }
-      for (std::uint32_t c = 0; c < held; ++c) {
-        if (load_relaxed(&shared.suppressed[c]))
-          continue;
-        const float4 box = shared.box[c];
-        const Subject mine{box, area(as_box(box), stage.a.rule.overlap.offset), shared.label[c], shared.key[c]};
-        unsigned may = 0;
-#pragma unroll
-        for (unsigned k = 0; k < at_once; ++k)
-          may |= static_cast<unsigned>(stage.may_suppress(keys[k], others[k], mine)) << k;
-        bool hit = false;
-#pragma unroll
-        for (unsigned k = 0; k < at_once; ++k)
-          if (may >> k & 1 && !hit)
-            hit = stage.suppresses(keys[k], others[k], mine);
-        if (hit)
-          store_relaxed_shared(&shared.suppressed[c], 1);
-      }
-    }
+    list_best_suppressors(stage, best, size, held, is_dense ? HeldBest::list_room : 0);
     __syncthreads();
-    const Listed peaks = peaks_of(stage);
-    if (has_own && !shared.suppressed[t]) {
-      const std::uint32_t number = atomicAdd(peaks.count, 1u);
-      peaks.add(number, shared.box[t], shared.key[t]);
-      if (number < peaks.room)
-        PeakBins(stage).add(stage, shared.box[t], number);
-    }
+    if (is_dense)
+      decide_held(stage, held);
+    else if (t < held.size && !held.suppressors[t])
+      add_peak(stage, held, t);
     __syncthreads();
   }
-}
-
-/// Whether has_peak() may hold.
-__device__ inline bool uses_peaks(const Stage& stage) {
-  const Listed peaks = peaks_of(stage);
-  return *peaks.count - 1 < peaks.room;
 }
 
 /// Whether a peak suppresses the candidate. Compares it with tuning::staged_peak_tests at most: not to drop a candidate
 /// is never wrong.
 __device__ inline bool has_peak(const Stage& stage, const Subject& mine) {
-  const PeakBins bins(stage);
+  const NearBins bins = peak_bins(stage);
   const Listed peaks = peaks_of(stage);
-  const auto* const x =
-      reinterpret_cast<const uint4*>(bins.x_bin(Grid::along(Grid::centre(mine.box.x, mine.box.z), bins.grid.per_x)));
-  const auto* const y =
-      reinterpret_cast<const uint4*>(bins.y_bin(Grid::along(Grid::centre(mine.box.y, mine.box.w), bins.grid.per_y)));
+  const auto* const column = reinterpret_cast<const uint4*>(bins.column_of(mine.box));
+  const auto* const row = reinterpret_cast<const uint4*>(bins.row_of(mine.box));
   std::uint32_t tests = 0;
-  for (std::uint32_t quad = 0; quad * 128 < *peaks.count; ++quad) {
-    const uint4 by_x = x[quad];
-    const uint4 by_y = y[quad];
+  for (std::uint32_t quad = 0; quad * 128 < min(*peaks.count, peaks.room); ++quad) {
+    const uint4 by_x = column[quad];
+    const uint4 by_y = row[quad];
     const std::uint32_t near[4] = {by_x.x & by_y.x, by_x.y & by_y.y, by_x.z & by_y.z, by_x.w & by_y.w};
 #pragma unroll
     for (unsigned word = 0; word < 4; ++word)
-      for (std::uint32_t left = near[word]; left && tests < tuning::staged_peak_tests; left &= left - 1, ++tests) {
-        const std::uint32_t number =
-            quad * 128 + word * 32 + static_cast<std::uint32_t>(__ffs(static_cast<int>(left))) - 1;
+      for (std::uint32_t bits = near[word]; bits && tests < tuning::staged_peak_tests; bits &= bits - 1, ++tests) {
+        const std::uint32_t number = quad * 128 + word * 32 + highest_bit(bits & (0 - bits));
         const std::uint64_t key = peaks.key[number];
         const float4 box = peaks.box[number];
         if (stage.may_suppress(key, box, mine) && stage.suppresses(key, box, mine))

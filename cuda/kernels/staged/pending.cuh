@@ -5,6 +5,7 @@
 // anew.
 #pragma once
 
+#include "kernels/staged/left.cuh"
 #include "kernels/staged/window.cuh"
 
 namespace crowd::CROWD_STAGED {
@@ -80,23 +81,32 @@ __device__ inline void look(const Stage& stage, Pending& pending) {
 
 /// Lists the suppressors of the candidate of `lane` anew, leaving out those that are suppressed by now. For a whole
 /// warp.
-__device__ inline void refill(const Stage& stage, Pending& pending, int lane) {
+__device__ inline void refill(const Stage& stage, Pending& pending, LeftQueue& queue, int lane) {
   const Subject its = stage.subject(__shfl_sync(all_lanes, pending.place, lane));
   std::uint64_t best = 0;
   std::uint64_t second = 0;
   std::uint32_t found = 0;
-  const bool suppressed = visit_suppressors_by_warp(
-      stage, Walk(stage, its), its, [&](std::uint32_t suppressor) { return stage.decision(suppressor).word(); },
-      [&](std::uint32_t suppressor, std::uint64_t key, std::uint32_t word) {
-        const Decision decision = Decision::of_word(word);
-        if (decision.is_suppressed())
-          return false;
-        const std::uint64_t entry = by_score(key, suppressor);
-        second = max(second, min(best, entry));
-        best = max(best, entry);
-        ++found;
-        return decision.is_kept();
-      });
+  const auto glance = [&](std::uint32_t suppressor) { return stage.decision(suppressor).word(); };
+  const auto visit = [&](std::uint32_t suppressor, std::uint64_t key, std::uint32_t word) {
+    const Decision decision = Decision::of_word(word);
+    if (decision.is_suppressed())
+      return false;
+    const std::uint64_t entry = by_score(key, suppressor);
+    second = max(second, min(best, entry));
+    best = max(best, entry);
+    ++found;
+    return decision.is_kept();
+  };
+  bool suppressed = false;
+  std::uint32_t compared = 0;
+  if (const std::uint32_t left = stage.left()) {
+    compared = visit_left(stage, left_of(stage), left, queue, its, [&](std::uint32_t place, std::uint64_t key) {
+      suppressed |= visit(place, key, glance(place));
+    });
+    suppressed = __any_sync(all_lanes, suppressed);
+  } else {
+    suppressed = visit_suppressors_by_warp(stage, Walk(stage, its), its, glance, visit);
+  }
   found = warp_sum(found);
   const bool is_owner = static_cast<int>(threadIdx.x % warp_size) == lane;
   std::uint32_t count = 0;
@@ -113,6 +123,7 @@ __device__ inline void refill(const Stage& stage, Pending& pending, int lane) {
   }
   if (!is_owner)
     return;
+  pending.places_left -= min(compared, pending.places_left);
   pending.undecided_suppressors = (1u << count) - 1;
   pending.more = found > count;
   if (suppressed || !found) {
@@ -121,10 +132,13 @@ __device__ inline void refill(const Stage& stage, Pending& pending, int lane) {
   }
 }
 
-/// Whether the candidate's window may be looked through again. If so, takes its places off `places_left`.
+/// Whether the candidate's window may be looked through again. If so, takes its places off `places_left`; of a crowd
+/// whose candidates that are left are listed, refill() does.
 __device__ inline bool take_refill(const Stage& stage, Pending& pending) {
   if (!pending.is_used_up() || !pending.places_left)
     return false;
+  if (stage.left())
+    return true;
   if (!pending.window)
     pending.window = max(Walk(stage, stage.subject(pending.place)).size_up_to(tuning::staged_refill + 1), 1u);
   const bool enough = pending.window <= pending.places_left;
@@ -133,11 +147,11 @@ __device__ inline bool take_refill(const Stage& stage, Pending& pending) {
 }
 
 /// Looks, and refills lists that are used up. For a whole warp.
-__device__ inline void look_and_refill(const Stage& stage, Pending& pending) {
+__device__ inline void look_and_refill(const Stage& stage, Pending& pending, LeftQueue& queue) {
   if (pending.is_undecided())
     look(stage, pending);
   for (unsigned todo = __ballot_sync(all_lanes, take_refill(stage, pending)); todo; todo &= todo - 1)
-    refill(stage, pending, __ffs(static_cast<int>(todo)) - 1);
+    refill(stage, pending, queue, __ffs(static_cast<int>(todo)) - 1);
 }
 
 }  // namespace crowd::CROWD_STAGED

@@ -18,7 +18,7 @@ namespace {
 __device__ void decide_pending(const Stage& stage, Pending& pending, ResolveShared& shared) {
   unsigned waits = 0;
   for (unsigned looks = 0; __any_sync(all_lanes, pending.is_undecided()) && !waits; ++looks) {
-    look_and_refill(stage, pending);
+    look_and_refill(stage, pending, shared.queues[threadIdx.x / warp_size]);
     const bool mine = looks >= tuning::staged_looks || __any_sync(all_lanes, pending.is_used_up());
     if (threadIdx.x % warp_size == 0)
       waits = atomicOr(&shared.waits, static_cast<unsigned>(mine)) | static_cast<unsigned>(mine);

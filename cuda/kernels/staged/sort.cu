@@ -8,6 +8,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/staged/large.cuh"
+#include "kernels/staged/left.cuh"
 #include "kernels/staged/peaks.cuh"
 
 namespace crowd::CROWD_STAGED {
@@ -95,6 +96,19 @@ __device__ SortSlots* slots_of(const Stage& stage) {
   return reinterpret_cast<SortSlots*>(stage.a.arrays.suppressors + stage.slot);
 }
 
+/// Stores the key of a crowd's candidate, and lists what is left. For a whole warp.
+__device__ void place_in_crowd(const Stage& stage, bool valid, const float4& b, std::uint64_t key,
+                               std::uint32_t place) {
+  const bool is_suppressed = valid && has_peak(stage, stage.subject_of(key, b));
+  if (valid)
+    stage.a.arrays.key[stage.slot + place] = is_suppressed ? stripped(key) : key;
+  if (stage.counters().crowd != dense_crowd)
+    return;
+  if (is_suppressed)
+    stage.decide(place, Decision::suppressed());
+  list_left(stage, valid && !is_suppressed, b, key, place);
+}
+
 }  // namespace
 
 __global__ void __launch_bounds__(threads) clear(StagedArguments a) {
@@ -168,7 +182,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
 
 // The first blocks find peaks. Then a block per chunk of counters: each sums up the counts of all chunks before its
 // own.
-__global__ void __launch_bounds__(threads) scan(StagedArguments a) {
+__global__ void __launch_bounds__(threads, 4) scan(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
     return;
   using Reduce = cub::BlockReduce<std::uint32_t, threads>;
@@ -177,12 +191,12 @@ __global__ void __launch_bounds__(threads) scan(StagedArguments a) {
   __shared__ typename Reduce::TempStorage reduction;
   __shared__ typename Scan::TempStorage temporary;
   __shared__ std::uint32_t before;
-  __shared__ PeakShared peaks;
+  __shared__ HeldBest best;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x < a.shape.peak_blocks) {
     if (unlikely(stage.counters().crowd != 0))
-      find_peaks(stage, peaks, blockIdx.x, a.shape.peak_blocks);
+      find_peaks(stage, best, blockIdx.x, a.shape.peak_blocks);
     return;
   }
   const std::uint32_t number = blockIdx.x - a.shape.peak_blocks;
@@ -219,14 +233,17 @@ __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   const std::uint32_t cell_begins = stage.starts()[cell];
   const std::uint32_t bin_begins = stage.starts()[bin] - stage.size();
   const std::uint64_t key = rank_key(score, i);
-  const bool any_peaks = uses_peaks(stage);
-  if (!valid)
+  const bool any_peaks = stage.counters().peaks != 0;
+  if (!valid && !unlikely(any_peaks))
     return;
-  const std::size_t place = stage.slot + cell_begins + slots.place;
-  a.arrays.box[place] = b;
-  a.arrays.score[stage.slot + bin_begins + slots.score] = key;
-  const bool is_suppressed = unlikely(any_peaks) && has_peak(stage, stage.subject_of(key, b));
-  a.arrays.key[place] = is_suppressed ? stripped(key) : key;
+  const std::uint32_t place = cell_begins + slots.place;
+  if (valid) {
+    a.arrays.box[stage.slot + place] = b;
+    a.arrays.score[stage.slot + bin_begins + slots.score] = key;
+  }
+  if (unlikely(any_peaks))
+    return place_in_crowd(stage, valid, b, key, place);
+  a.arrays.key[stage.slot + place] = key;
 }
 
 }  // namespace crowd::CROWD_STAGED

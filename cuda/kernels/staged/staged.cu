@@ -36,6 +36,7 @@ std::uint32_t peak_blocks(const Call& call) {
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment) {
   Carver carver(nullptr, alignment);
   take_arrays(carver, frames, capacity);
+  take_left(carver, frames, capacity);
   return carver.bytes();
 }
 
@@ -55,6 +56,7 @@ StagedArguments staged_arguments(const Call& call, Carver& carver) {
   return {call.frames,
           make_shape(call.frames.capacity),
           take_arrays(carver, call.frame_count, call.frames.capacity),
+          {},
           rule,
           std::max(8.0f, 4 / cell_reach(rule)),
           call.params.score_threshold,
@@ -81,6 +83,7 @@ void launch_sort(const Call& call, const StagedArguments& arguments) {
 
 void launch(const Call& call, Carver carver) {
   StagedArguments arguments = staged_arguments(call, carver);
+  arguments.left = take_left(carver, call.frame_count, call.frames.capacity);
   Shape& shape = arguments.shape;
   shape.min_per_warp = min_per_warp(call);
   shape.peak_blocks = peak_blocks(call);

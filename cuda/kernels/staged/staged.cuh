@@ -72,15 +72,21 @@ struct FrameCounters {
   std::uint32_t done;           ///< ClearedWords::done()
   std::uint32_t width, height;  ///< bits of Largest
   std::uint32_t invalid, below_threshold;
-  std::uint32_t tickets;       ///< drawn by blocks of resolve()
-  std::uint32_t list_entries;  ///< soft methods: reserved of the frame's
-  std::uint32_t in_turn;       ///< soft methods: 1 if survivors have to be found one after another
-  std::uint32_t incomplete;    ///< candidates that may have suppressors which are not on their lists
-  std::uint32_t crowd;         ///< 1 if peaks are looked for
-  std::uint32_t best, peaks;   ///< candidates listed as such (peaks.cuh)
+  std::uint32_t tickets;  ///< drawn by blocks of resolve()
+  union {
+    std::uint32_t list_entries;  ///< soft methods: reserved of the frame's
+    std::uint32_t left;          ///< greedy: candidates listed as left of a crowd (left.cuh)
+  };
+  std::uint32_t in_turn;      ///< soft methods: 1 if survivors have to be found one after another
+  std::uint32_t incomplete;   ///< candidates that may have suppressors which are not on their lists
+  std::uint32_t crowd;        ///< Crowd
+  std::uint32_t best, peaks;  ///< candidates listed as such (crowd.cuh)
 };
 
 static_assert(offsetof(FrameCounters, done) == 0);
+
+/// What a frame is as to how many others a candidate overlaps.
+enum Crowd : std::uint32_t { no_crowd = 0, sparse_crowd = 1, dense_crowd = 2 };
 
 /// Blocks of resolve() for a frame of that many candidates, if a warp has so many.
 CROWD_HD constexpr std::uint32_t resolve_blocks(std::uint32_t candidates, std::uint32_t per_warp) {
@@ -106,9 +112,14 @@ CROWD_HD constexpr std::uint32_t max_peaks(std::uint32_t capacity) {
   return most < 128 ? 128 : most < tuning::staged_peaks ? most : tuning::staged_peaks;
 }
 
-/// Words of PeakBins: a bit for each bin of both axes and each peak.
-CROWD_HD constexpr std::uint32_t peak_words(std::uint32_t capacity) {
-  return 2 * tuning::staged_peak_bins * (max_peaks(capacity) / 32);
+/// Candidates that no peak suppresses which a frame has room for, where peaks are looked for: a multiple of 128.
+CROWD_HD constexpr std::uint32_t max_left(std::uint32_t capacity) {
+  return max_peaks(capacity) * 4;
+}
+
+/// Words of NearBins: a bit for each bin of both axes and each of so many boxes.
+CROWD_HD constexpr std::size_t near_words(std::uint32_t boxes) {
+  return 2 * tuning::staged_near_bins * (boxes / 32);
 }
 
 constexpr Shape make_shape(std::uint32_t capacity) {
@@ -173,14 +184,22 @@ struct SortSlots {
   std::uint32_t place, score;
 };
 
+/// For dense crowds of greedy, behind StagedArrays: [frames * max_left()], by number among those that are left.
+struct LeftArrays {
+  std::uint32_t* bins;  ///< [frames * near_words(max_left())]: NearBins
+  float4* box;
+  std::uint64_t* key;
+  std::uint32_t* place;
+};
+
 /// Arrays of frames * capacity entries. Valid candidates in the order of their cells are numbered by place.
 struct StagedArrays {
   std::uint32_t* cleared;    ///< [frames * shape.words]
   Scale* scale;              ///< [frames]
-  std::uint32_t* peak_bins;  ///< [frames * peak_words()]: PeakBins, set only for crowds
+  std::uint32_t* peak_bins;  ///< [frames * near_words(max_peaks())]: NearBins, for crowds alone
   float4* box;               ///< by place
   std::uint64_t* key;        ///< by place: rank_key(), or stripped()
-  std::uint32_t* decision;   ///< by place
+  std::uint32_t* decision;   ///< by place; before that, of a crowd's best_of() by number
   uint4* suppressors;        ///< by place: SuppressorList; before that, by index: SortSlots; in the other half
                              ///< best_of() and peaks_of()
   std::uint64_t* score;      ///< by bin: rank_key(); after that, by place: members
@@ -192,7 +211,7 @@ inline StagedArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint3
   StagedArrays arrays;
   arrays.cleared = carver.take<std::uint32_t>(static_cast<std::size_t>(frames) * make_shape(capacity).words);
   arrays.scale = carver.take<Scale>(frames);
-  arrays.peak_bins = carver.take<std::uint32_t>(static_cast<std::size_t>(frames) * peak_words(capacity));
+  arrays.peak_bins = carver.take<std::uint32_t>(frames * near_words(max_peaks(capacity)));
   arrays.box = carver.take<float4>(total);
   arrays.key = carver.take<std::uint64_t>(total);
   arrays.decision = carver.take<std::uint32_t>(total);
@@ -202,10 +221,17 @@ inline StagedArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint3
   return arrays;
 }
 
+inline LeftArrays take_left(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
+  const std::size_t total = std::size_t{frames} * max_left(capacity);
+  return {carver.take<std::uint32_t>(frames * near_words(max_left(capacity))), carver.take<float4>(total),
+          carver.take<std::uint64_t>(total), carver.take<std::uint32_t>(total)};
+}
+
 struct StagedArguments {
   Frames frames;
   Shape shape;
   StagedArrays arrays;
+  LeftArrays left;
   PairRule rule;
   float large_size;  ///< of a large box, at least (large.cuh): about five mean extents, and eight cells
   float score_threshold;
@@ -286,6 +312,11 @@ struct Stage {
   __device__ std::uint32_t* members() const {
     return reinterpret_cast<std::uint32_t*>(a.arrays.score) + slot;
   }
+  /// Candidates that are listed as left of a crowd; 0 if the list is not used.
+  __device__ std::uint32_t left() const {
+    const std::uint32_t count = counters().left;
+    return count <= max_left(a.frames.capacity) ? count : 0;
+  }
   /// Candidates of a warp of resolve(). Known once suppressors are listed.
   __device__ std::uint32_t per_warp() const {
     return counters().incomplete < tuning::staged_incomplete ? warp_size : a.shape.min_per_warp;
@@ -353,7 +384,7 @@ __device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t n
 
 /// Whether a warp for each candidate of the call would be in flight at once: then more lanes may share a candidate.
 bool has_warp_for_each(const Call& call);
-/// Arrays from the front of the workspace.
+/// Arrays from the front of the workspace, but for LeftArrays.
 StagedArguments staged_arguments(const Call& call, Carver& carver);
 /// Stages one to four: boxes, keys and counters are set then.
 void launch_sort(const Call& call, const StagedArguments& arguments);

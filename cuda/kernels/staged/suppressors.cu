@@ -4,6 +4,7 @@
 // Stage five: lists each candidate's suppressors. Further blocks of the same launch list all places in rank order.
 
 #include "kernels/launch.cuh"
+#include "kernels/staged/left.cuh"
 #include "kernels/staged/window.cuh"
 
 namespace crowd::CROWD_STAGED {
@@ -11,7 +12,7 @@ namespace crowd::CROWD_STAGED {
 namespace {
 
 /// Blocks of find_dominated() on a multiprocessor, at least: four leave a thread 64 registers. Rules take more.
-constexpr unsigned dominated_blocks = has_rules ? 1 : 4;
+constexpr unsigned search_blocks = has_rules ? 1 : 4;
 
 /// The three best suppressors that a lane has found, as by_score(), and the number of all that it was given.
 struct Finds {
@@ -145,16 +146,54 @@ __device__ Walk walk_of(const Stage& stage, const Subject& mine) {
   return walk;
 }
 
+/// Lists what a candidate's lanes have found. `cut`: there may be more. For a whole warp.
+template <unsigned shared_by>
+__device__ void write_list(const Stage& stage, const Assignment& assigned, Finds& finds, bool cut, bool is_suppressed) {
+  std::uint32_t listed;
+  const SuppressorList list = make_list<shared_by>(finds, cut, listed);
+  // For Stage::per_warp().
+  const unsigned incomplete = __ballot_sync(all_lanes, assigned.writes && list.more());
+  if (incomplete && threadIdx.x % warp_size == 0)
+    atomicAdd(&stage.counters().incomplete, static_cast<std::uint32_t>(__popc(incomplete)));
+  if (!assigned.writes)
+    return;
+  stage.list_of(assigned.place) = list;
+  stage.decide(assigned.place, is_suppressed           ? Decision::suppressed()
+                               : listed || list.more() ? Decision::undecided()
+                                                       : Decision::kept());
+}
+
+/// The same for the `count` candidates that are left of a crowd, a warp each; scatter() has decided the others. For a
+/// whole block.
+__device__ void list_among_left(const Stage& stage, std::uint32_t count) {
+  __shared__ LeftQueue queues[warps];
+  const Left left = left_of(stage);
+  const std::uint32_t warp = threadIdx.x / warp_size;
+  for (std::uint32_t number = blockIdx.x * warps + warp; number < count;
+       number += stage.a.shape.window_blocks * warps) {
+    const Subject mine = stage.subject_of(left.listed.key[number], left.listed.box[number]);
+    Finds finds;
+    visit_left(stage, left, count, queues[warp], mine,
+               [&](std::uint32_t place, std::uint64_t key) { finds.add(key, place); });
+    write_list<warp_size>(stage, {left.place[number], threadIdx.x % warp_size == 0}, finds, false, false);
+  }
+}
+
 // Blocks from shape.window_blocks on list places by rank.
 template <unsigned shared_by>
-__global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
+__global__ void __launch_bounds__(threads, search_blocks) find_suppressors(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
     return;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x >= a.shape.window_blocks)
     return list_by_rank(stage, blockIdx.x - a.shape.window_blocks);
-  if (blockIdx.x * (threads / shared_by) >= stage.size())
+  // Both are loaded at a time.
+  const std::uint32_t size = materialize(stage.size());
+  const std::uint32_t left = materialize(stage.left());
+  if (unlikely(left != 0))
+    return list_among_left(stage, left);
+  if (blockIdx.x * (threads / shared_by) >= size)
     return;
   const Assignment assigned = assign<shared_by>(stage);
   const Subject mine = stage.subject(assigned.place);
@@ -166,18 +205,7 @@ __global__ void __launch_bounds__(threads) find_suppressors(StagedArguments a) {
         return false;
       },
       [&] { return ScoreFloor{finds.min_held_score()}; });
-  std::uint32_t listed;
-  const SuppressorList list = make_list<shared_by>(finds, cut, listed);
-  // For Stage::per_warp().
-  const unsigned incomplete = __ballot_sync(all_lanes, assigned.writes && list.more());
-  if (incomplete && threadIdx.x % warp_size == 0)
-    atomicAdd(&stage.counters().incomplete, static_cast<std::uint32_t>(__popc(incomplete)));
-  if (!assigned.writes)
-    return;
-  stage.list_of(assigned.place) = list;
-  stage.decide(assigned.place, is_stripped(mine.key)   ? Decision::suppressed()
-                               : listed || list.more() ? Decision::undecided()
-                                                       : Decision::kept());
+  write_list<shared_by>(stage, assigned, finds, cut, is_stripped(mine.key));
 }
 
 /// Whether any candidate suppresses `mine`. Looks through its window or the bins of better scores, whichever are fewer:
@@ -199,7 +227,7 @@ __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subje
 }
 
 template <unsigned shared_by>
-__global__ void __launch_bounds__(threads, dominated_blocks) find_dominated(StagedArguments a) {
+__global__ void __launch_bounds__(threads, search_blocks) find_dominated(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
     return;
   pdl_wait();

@@ -26,8 +26,11 @@ struct ResolveShared {
   std::int32_t label[threads];
   std::uint32_t hits[warps];  ///< of try_survivors(): a bit for each of these
   Hull hulls[warps];          ///< of all that it was ever for, by warp
-  /// Of a thread's candidate: bits of threads before, a word for each warp up to its own.
-  std::uint32_t suppressors[warps * (warps + 1) / 2][warp_size];
+  union {
+    /// Of a thread's candidate: bits of threads before, a word for each warp up to its own.
+    std::uint32_t suppressors[warps * (warps + 1) / 2][warp_size];
+    LeftQueue queues[warps];  ///< until the block waits
+  };
   std::uint32_t open[warps], kept[warps];  ///< bits of threads
 
   /// In the block's own warp `mine`, of warp `other`.

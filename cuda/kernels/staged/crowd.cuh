@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Whether a frame is a crowd, and what is listed of one: its candidates of the best scores, the survivors among these
+// (peaks.cuh), and what no such survivor suppresses (left.cuh).
+#pragma once
+
+#include "kernels/staged/near_bins.cuh"
+
+namespace crowd::CROWD_STAGED {
+
+/// Candidates in no order, in a part of StagedArrays::suppressors that is free until lists are made.
+struct Listed {
+  float4* box;
+  std::uint64_t* key;
+  std::uint32_t* count;  ///< of all, those without room included
+  std::uint32_t room;
+
+  __device__ void add(std::uint32_t at, const float4& its_box, std::uint64_t its_key) const {
+    if (at >= room)
+      return;
+    box[at] = its_box;
+    key[at] = its_key;
+  }
+};
+
+/// A frame's candidates of the best scores. If there are more than fit, as where too many share a score, it has no
+/// peaks. Behind the SortSlots: boxes of these and of peaks, then their keys.
+__device__ inline Listed best_of(const Stage& stage) {
+  const std::uint32_t sought = sought_best(stage.a.frames.capacity);
+  float4* const boxes =
+      reinterpret_cast<float4*>(stage.a.arrays.suppressors + stage.slot) + ceil_div(stage.a.frames.capacity, 2);
+  auto* const keys = reinterpret_cast<std::uint64_t*>(boxes + 3 * sought);
+  return {boxes, keys, &stage.counters().best, 2 * sought};
+}
+
+/// A frame's peaks.
+__device__ inline Listed peaks_of(const Stage& stage) {
+  const std::uint32_t sought = sought_best(stage.a.frames.capacity);
+  const Listed best = best_of(stage);
+  return {best.box + 2 * sought, best.key + 2 * sought, &stage.counters().peaks,
+          min(sought, max_peaks(stage.a.frames.capacity))};
+}
+
+/// The score key that about `sought` of the frame's n candidates reach, by samples of their scores; above all keys if
+/// that is none of these, as above 520 000 candidates. The more candidates, the coarser: of 65536 in no order one set
+/// in 20 lists more than fit. For a whole warp.
+__device__ inline std::uint32_t min_best_key(const float (&scores)[lane_scores], std::uint32_t n,
+                                             std::uint32_t sought) {
+  std::uint32_t key = 0;
+#pragma unroll
+  for (const float score : scores)
+    key = max(key, score_key(score));
+  // Of each lane's samples the best reaches the key as often as not all of them fail to.
+  const float below = fmaxf(1 - __fdividef(static_cast<float>(sought), static_cast<float>(n)), 0);
+  static_assert(lane_scores == 4);
+  const auto reach = static_cast<std::uint32_t>(warp_size * (1 - below * below * below * below) + 0.5f);
+  std::uint32_t better = 0;
+#pragma unroll
+  for (int lane = 0; lane < static_cast<int>(warp_size); ++lane)
+    better += __shfl_sync(all_lanes, key, lane) > key;
+  return warp_min(better < reach ? key : ~0u);
+}
+
+/// Lists the lanes' candidates that are `on`. For a whole warp.
+__device__ inline void list_best(const Stage& stage, bool on, const float4& b, std::uint64_t key) {
+  if (!__any_sync(all_lanes, on))
+    return;
+  const Listed best = best_of(stage);
+  const std::uint32_t at = add_one(best.count, 0, on);
+  if (on)
+    best.add(at, b, key);
+}
+
+__device__ inline NearBins peak_bins(const Stage& stage) {
+  return {stage, stage.a.arrays.peak_bins, max_peaks(stage.a.frames.capacity)};
+}
+__device__ inline NearBins left_bins(const Stage& stage) {
+  return {stage, stage.a.left.bins, max_left(stage.a.frames.capacity)};
+}
+
+struct CrowdShared {
+  float4 box[threads / 2];
+  std::uint32_t overlaps;
+};
+
+/// Takes note of a crowd, a frame of which so many sampled boxes overlap that a candidate overlaps some
+/// tuning::staged_crowd others, and clears what only crowds use. Waits for the predecessor. For a whole block.
+__device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
+  constexpr std::uint32_t samples = threads / 2;
+  const Frames& frames = stage.a.frames;
+  const std::uint32_t n = frames.size(stage.frame);
+  if (threadIdx.x == 0)
+    shared.overlaps = 0;
+  if (threadIdx.x < samples)
+    shared.box[threadIdx.x] =
+        n ? frames.boxes[frames.input(stage.frame) + static_cast<std::uint64_t>(threadIdx.x) * n / samples] : float4{};
+  __syncthreads();
+  // Two threads compare a box with all that follow it up to half around the circle of samples.
+  const std::uint32_t first = threadIdx.x % samples;
+  const float4 mine = shared.box[first];
+  std::uint32_t overlaps = 0;
+  for (std::uint32_t by = threadIdx.x / samples; by < samples / 2; by += 2)
+    overlaps += suppresses(shared.box[(first + 1 + by) % samples], mine, stage.a.rule);
+  overlaps = warp_sum(overlaps);
+  if (threadIdx.x % warp_size == 0)
+    atomicAdd(&shared.overlaps, overlaps);
+  __syncthreads();
+  pdl_wait();
+  constexpr std::uint64_t pairs = std::uint64_t{samples} * samples / 2;
+  if (shared.overlaps < tuning::staged_min_overlaps ||
+      std::uint64_t{shared.overlaps} * n < tuning::staged_crowd * pairs)
+    return;
+  const bool is_dense = shared.overlaps >= tuning::staged_min_dense &&
+                        std::uint64_t{shared.overlaps} * n >= tuning::staged_dense_crowd * pairs;
+  if (threadIdx.x == 0)
+    stage.counters().crowd = is_dense ? dense_crowd : sparse_crowd;
+  NearBins::clear(stage, stage.a.arrays.peak_bins, max_peaks(frames.capacity));
+  if (!is_dense)
+    return;
+  for (std::uint32_t k = threadIdx.x; k < best_of(stage).room; k += threads)
+    stage.decide(k, Decision::undecided());
+  NearBins::clear(stage, stage.a.left.bins, max_left(frames.capacity));
+}
+
+}  // namespace crowd::CROWD_STAGED

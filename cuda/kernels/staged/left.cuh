@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// What is left of a crowd: the candidates that no peak suppresses, the peaks included. Only these can suppress each
+// other, and where they are few each is compared with those near it by their bits in bins, not with all places of its
+// window.
+#pragma once
+
+#include "kernels/staged/crowd.cuh"
+
+namespace crowd::CROWD_STAGED {
+
+/// A frame's candidates that are left, in no order. If there are more than fit, the list is not used.
+struct Left {
+  Listed listed;
+  std::uint32_t* place;
+};
+
+__device__ inline Left left_of(const Stage& stage) {
+  const std::uint32_t room = max_left(stage.a.frames.capacity);
+  const std::size_t first = static_cast<std::size_t>(stage.frame) * room;
+  const LeftArrays& arrays = stage.a.left;
+  return {{arrays.box + first, arrays.key + first, &stage.counters().left, room}, arrays.place + first};
+}
+
+/// Lists the lanes' candidates that are `on`. For a whole warp.
+__device__ inline void list_left(const Stage& stage, bool on, const float4& b, std::uint64_t key, std::uint32_t place) {
+  if (!__any_sync(all_lanes, on))
+    return;
+  const Left left = left_of(stage);
+  const std::uint32_t number = add_one(left.listed.count, 0, on);
+  if (!on || number >= left.listed.room)
+    return;
+  left.listed.add(number, b, key);
+  left.place[number] = place;
+  left_bins(stage).add(stage, b, number);
+}
+
+/// Numbers of candidates that a warp compares one with. It spreads these over the lanes: neighbours are often listed
+/// one after another.
+struct LeftQueue {
+  static constexpr std::uint32_t room = 4 * warp_size;
+
+  std::uint16_t number[room];
+};
+
+/// Compares a candidate with those that the queue holds, and calls visit(place, key) for its suppressors. For a whole
+/// warp.
+template <typename Visit>
+__device__ void visit_queued(const Stage& stage, const Left& left, const LeftQueue& queue, std::uint32_t queued,
+                             const Subject& mine, const Visit& visit) {
+  constexpr unsigned at_once = 2;
+  for (std::uint32_t q = threadIdx.x % warp_size; q < queued; q += at_once * warp_size) {
+    std::uint64_t key[at_once];
+    float4 box[at_once];
+    std::uint32_t place[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k) {
+      const std::uint32_t number = queue.number[min(q + k * warp_size, queued - 1)];
+      key[k] = q + k * warp_size < queued ? left.listed.key[number] : 0;
+      box[k] = left.listed.box[number];
+      place[k] = left.place[number];
+    }
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      if (stage.may_suppress(key[k], box[k], mine) && stage.suppresses(key[k], box[k], mine))
+        visit(place[k], key[k]);
+  }
+}
+
+/// Calls visit(place, key) for a candidate's suppressors among the `count` that are left. Returns how many it was
+/// compared with. For a whole warp, which the queue is for.
+template <typename Visit>
+__device__ std::uint32_t visit_left(const Stage& stage, const Left& left, std::uint32_t count, LeftQueue& queue,
+                                    const Subject& mine, const Visit& visit) {
+  constexpr unsigned at_once = 4;
+  constexpr std::uint32_t room = LeftQueue::room;
+  const NearBins bins = left_bins(stage);
+  const std::uint32_t* const column = bins.column_of(mine.box);
+  const std::uint32_t* const row = bins.row_of(mine.box);
+  const std::uint32_t lane = threadIdx.x % warp_size;
+  const std::uint32_t words = ceil_div(count, 32);
+  std::uint32_t compared = 0;
+  for (std::uint32_t first = lane; first - lane < words; first += at_once * warp_size) {
+    std::uint32_t near[at_once];
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      near[k] = first + k * warp_size < words ? column[first + k * warp_size] & row[first + k * warp_size] : 0;
+    std::uint32_t own = 0;
+#pragma unroll
+    for (unsigned k = 0; k < at_once; ++k)
+      own += static_cast<std::uint32_t>(__popc(near[k]));
+    const std::uint32_t upto = warp_prefix(own);
+    const std::uint32_t total = __shfl_sync(all_lanes, upto, warp_size - 1);
+    compared += total;
+    for (std::uint32_t begin = 0; begin < total; begin += room) {
+      // Places before `begin` are beyond the room, too.
+      std::uint32_t at = upto - own - begin;
+#pragma unroll
+      for (unsigned k = 0; k < at_once; ++k)
+        for (std::uint32_t bits = near[k]; bits; bits &= bits - 1, ++at)
+          if (at < room)
+            queue.number[at] =
+                static_cast<std::uint16_t>((first + k * warp_size) * 32 + highest_bit(bits & (0 - bits)));
+      __syncwarp();
+      visit_queued(stage, left, queue, min(total - begin, room), mine, visit);
+      __syncwarp();
+    }
+  }
+  return compared;
+}
+
+}  // namespace crowd::CROWD_STAGED
