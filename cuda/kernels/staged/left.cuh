@@ -42,6 +42,7 @@ struct LeftQueue {
   static constexpr std::uint32_t room = 4 * warp_size;
 
   std::uint16_t number[room];
+  static_assert(max_left(tuning::staged_capacity) <= 1 << 16);
 };
 
 /// Compares a candidate with those that the queue holds, and calls visit(place, key) for its suppressors. For a whole

@@ -182,7 +182,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
 
 // The first blocks find peaks. Then a block per chunk of counters: each sums up the counts of all chunks before its
 // own.
-__global__ void __launch_bounds__(threads, 4) scan(StagedArguments a) {
+__global__ void __launch_bounds__(threads, resident_blocks) scan(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
     return;
   using Reduce = cub::BlockReduce<std::uint32_t, threads>;
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(threads, 4) scan(StagedArguments a) {
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x < a.shape.peak_blocks) {
-    if (unlikely(stage.counters().crowd != 0))
+    if (unlikely(stage.counters().crowd != no_crowd))
       find_peaks(stage, best, blockIdx.x, a.shape.peak_blocks);
     return;
   }

@@ -26,6 +26,10 @@ constexpr unsigned threads = tuning::staged_block;
 constexpr unsigned warp_size = 32;
 constexpr unsigned warps = threads / warp_size;
 
+/// Blocks on a multiprocessor, at least, of kernels that compare candidates: four leave a thread 64 registers. Rules
+/// take more.
+constexpr unsigned resident_blocks = has_rules ? 1 : 4;
+
 /// Lanes that share a candidate, at least; and segments of a window that they look through at once.
 constexpr unsigned lanes = 4;
 constexpr unsigned candidates_per_block = threads / lanes;

@@ -11,9 +11,6 @@ namespace crowd::CROWD_STAGED {
 
 namespace {
 
-/// Blocks of find_dominated() on a multiprocessor, at least: four leave a thread 64 registers. Rules take more.
-constexpr unsigned search_blocks = has_rules ? 1 : 4;
-
 /// The three best suppressors that a lane has found, as by_score(), and the number of all that it was given.
 struct Finds {
   std::uint64_t best[3] = {};
@@ -181,7 +178,7 @@ __device__ void list_among_left(const Stage& stage, std::uint32_t count) {
 
 // Blocks from shape.window_blocks on list places by rank.
 template <unsigned shared_by>
-__global__ void __launch_bounds__(threads, search_blocks) find_suppressors(StagedArguments a) {
+__global__ void __launch_bounds__(threads, resident_blocks) find_suppressors(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
     return;
   pdl_wait();
@@ -227,7 +224,7 @@ __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subje
 }
 
 template <unsigned shared_by>
-__global__ void __launch_bounds__(threads, search_blocks) find_dominated(StagedArguments a) {
+__global__ void __launch_bounds__(threads, resident_blocks) find_dominated(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
     return;
   pdl_wait();
