@@ -57,11 +57,11 @@ constexpr unsigned direct_sleep = 64;
 
 /// Best first (best_first/): frames of a call at least, and largest capacity. 8400 candidates in 40 clusters, raw heads
 /// of 8400 and 8192 uniform candidates take, by best first and by the stages (H200):
-///   8 frames    64 and 91    86 and 142   50 and 34
-///   16          75 and 125   127 and 211  74 and 57
-///   32          99 and 215   163 and 339  118 and 99
-/// Of four frames, or of 16384 candidates in 147 clusters, the stages are as quick.
-constexpr unsigned best_first_frames = 8;
+///   8 frames    64 and 76    86 and 63    50 and 36
+///   16          74 and 106   127 and 98   73 and 58
+///   32          98 and 199   162 and 161  120 and 103
+/// With 16384 candidates in 147 clusters the stages are as quick.
+constexpr unsigned best_first_frames = 9;
 constexpr unsigned best_first_capacity = 10240;
 constexpr unsigned best_first_block = 1024;
 /// Most candidates of a frame that are decided together.
