@@ -95,7 +95,7 @@ constexpr unsigned staged_crowd = 16;
 constexpr unsigned staged_min_overlaps = 3;
 /// In a dense crowd, where a candidate overlaps so many, the best are decided and not only searched for those without a
 /// suppressor, and what is left is compared by NearBins: heads of 8400 and 33600 take 35 and 58 us, not 51 and 103.
-/// 16384 in 147 clusters, of which one overlaps 51, would take as long as so, 65536 in 600 clusters 92 us, not 83.
+/// 16384 in 147 clusters, of which one overlaps 51, would take as long, 65536 in 600 clusters 92 us, not 83.
 constexpr unsigned staged_dense_crowd = 64;
 /// So many of the sampled pairs have to overlap there: of larger crowds more are left than have room.
 constexpr unsigned staged_min_dense = 16;

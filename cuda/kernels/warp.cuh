@@ -92,6 +92,11 @@ __device__ inline std::uint32_t highest_bit(std::uint32_t bits) {
   return 31 - static_cast<std::uint32_t>(__clz(static_cast<int>(bits)));
 }
 
+/// The number of the lowest bit that is set. At least one is.
+__device__ inline std::uint32_t lowest_bit(std::uint32_t bits) {
+  return highest_bit(bits & (0 - bits));
+}
+
 /// A pointer to words in shared memory in one register, for chains of dependent loads and for operations that have to
 /// be one instruction each.
 class SharedWords {

@@ -61,7 +61,7 @@ __device__ bool is_suppressed(SurvivorBins& bins, const BestFirstArguments& a, c
   const std::uint32_t words = ceil_div(survivors.count, 32);
   for (std::uint32_t w = 0; w < words; ++w)
     for (std::uint32_t near = x[w] & y[w]; near; near &= near - 1) {
-      const std::size_t by = survivors.chosen(32 * w + highest_bit(near & (0 - near)));
+      const std::size_t by = survivors.chosen(32 * w + lowest_bit(near));
       if (suppresses(a.arrays.chosen.boxes[by], b, a.rule) &&
           (!a.rule.by_class || a.arrays.chosen.classes[by] == a.frames.classes[at]))
         return true;

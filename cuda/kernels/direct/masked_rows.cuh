@@ -181,7 +181,7 @@ __device__ inline std::uint32_t best_rank_in_mask(const View& view, const Masks&
   std::uint32_t first = threadIdx.x % 32 * bits_per_vector;
   for (std::uint32_t word : {both.x, both.y, both.z, both.w}) {
     for (; word; word &= word - 1)
-      best = min(best, view.decision(first + highest_bit(word & (0 - word))).rank());
+      best = min(best, view.decision(first + lowest_bit(word)).rank());
     first += 32;
   }
   return warp_min(best);

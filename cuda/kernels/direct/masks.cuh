@@ -116,14 +116,14 @@ __device__ ColumnsFound compare_columns(const DirectArguments& a, const Tile& ti
                            !a.rule.disjoint_too && row.is_usual &&
                            (first >= block.first + block.rows || first + 32 <= block.first);
   for (std::uint32_t unsure = can_be_sure ? found & ~(glance.sure & usual) : found; unsure; unsure &= unsure - 1) {
-    const std::uint32_t c = highest_bit(unsure & (0 - unsure));
+    const std::uint32_t c = lowest_bit(unsure);
     found ^= suppresses_row(a, tile, block, place, first + c) ? 0 : 1u << c;
   }
   // Of few, the best; of many, any. The best of a dense tile's row need not be named (Tile::tied).
   constexpr int few = 8;
   std::uint32_t best = 0;
   for (std::uint32_t left = __popc(found) > few ? found & (0 - found) : found; left; left &= left - 1) {
-    const std::uint32_t c = highest_bit(left & (0 - left));
+    const std::uint32_t c = lowest_bit(left);
     best = max(best, as_best(columns.key[c], first + c));
   }
   return {found, best};

@@ -118,7 +118,7 @@ __device__ void mark_rows(RowBits<words> (&near)[axis_bins], unsigned word, std:
   for (std::uint32_t k = 0; k < min(count, own_bins); ++k)
     set(bin_range, k, lane);
   for (std::uint32_t many = __ballot_sync(all_lanes, count > own_bins); many; many &= many - 1) {
-    const std::uint32_t row = highest_bit(many & (0 - many));
+    const std::uint32_t row = lowest_bit(many);
     const std::uint32_t range = __shfl_sync(all_lanes, bin_range, static_cast<int>(row));
     for (std::uint32_t k = own_bins + lane; k < (range & 0xffff); k += 32)
       set(range, k, row);

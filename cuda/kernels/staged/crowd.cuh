@@ -16,11 +16,13 @@ struct Listed {
   std::uint32_t* count;  ///< of all, those without room included
   std::uint32_t room;
 
-  __device__ void add(std::uint32_t at, const float4& its_box, std::uint64_t its_key) const {
+  /// Whether there is room for it.
+  __device__ bool add(std::uint32_t at, const float4& its_box, std::uint64_t its_key) const {
     if (at >= room)
-      return;
+      return false;
     box[at] = its_box;
     key[at] = its_key;
+    return true;
   }
 };
 

@@ -29,9 +29,8 @@ __device__ inline void list_left(const Stage& stage, bool on, const float4& b, s
     return;
   const Left left = left_of(stage);
   const std::uint32_t number = add_one(left.listed.count, 0, on);
-  if (!on || number >= left.listed.room)
+  if (!on || !left.listed.add(number, b, key))
     return;
-  left.listed.add(number, b, key);
   left.place[number] = place;
   left_bins(stage).add(stage, b, number);
 }
@@ -101,8 +100,7 @@ __device__ std::uint32_t visit_left(const Stage& stage, const Left& left, std::u
       for (unsigned k = 0; k < at_once; ++k)
         for (std::uint32_t bits = near[k]; bits; bits &= bits - 1, ++at)
           if (at < room)
-            queue.number[at] =
-                static_cast<std::uint16_t>((first + k * warp_size) * 32 + highest_bit(bits & (0 - bits)));
+            queue.number[at] = static_cast<std::uint16_t>((first + k * warp_size) * 32 + lowest_bit(bits));
       __syncwarp();
       visit_queued(stage, left, queue, min(total - begin, room), mine, visit);
       __syncwarp();

@@ -69,8 +69,7 @@ __device__ inline void list_best_suppressors(const Stage& stage, const Listed& b
 __device__ inline void add_peak(const Stage& stage, const HeldBest& held, std::uint32_t c) {
   const Listed peaks = peaks_of(stage);
   const std::uint32_t number = atomicAdd(peaks.count, 1u);
-  peaks.add(number, held.box[c], held.key[c]);
-  if (number < peaks.room)
+  if (peaks.add(number, held.box[c], held.key[c]))
     peak_bins(stage).add(stage, held.box[c], number);
 }
 
@@ -164,7 +163,7 @@ __device__ inline bool has_peak(const Stage& stage, const Subject& mine) {
 #pragma unroll
     for (unsigned word = 0; word < 4; ++word)
       for (std::uint32_t bits = near[word]; bits && tests < tuning::staged_peak_tests; bits &= bits - 1, ++tests) {
-        const std::uint32_t number = quad * 128 + word * 32 + highest_bit(bits & (0 - bits));
+        const std::uint32_t number = quad * 128 + word * 32 + lowest_bit(bits);
         const std::uint64_t key = peaks.key[number];
         const float4 box = peaks.box[number];
         if (stage.may_suppress(key, box, mine) && stage.suppresses(key, box, mine))
