@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(fusion_threads) count_components(FusionArgumen
   const std::uint32_t root = see_root(f.parents(), place);
   if (here)
     store_relaxed(f.parents() + place, root);
-  const std::uint32_t number = add_one(a.arrays.size + f.stage.slot, root, here);
+  const std::uint32_t number = AddOne(a.arrays.size + f.stage.slot, root, here).before();
   if (here)
     a.arrays.number[f.stage.slot + rank] = number;
 }

@@ -64,16 +64,6 @@ __device__ inline std::uint32_t min_best_key(const float (&scores)[lane_scores],
   return warp_min(better < reach ? key : ~0u);
 }
 
-/// Lists the lanes' candidates that are `on`. For a whole warp.
-__device__ inline void list_best(const Stage& stage, bool on, const float4& b, std::uint64_t key) {
-  if (!__any_sync(all_lanes, on))
-    return;
-  const Listed best = best_of(stage);
-  const std::uint32_t at = add_one(best.count, 0, on);
-  if (on)
-    best.add(at, b, key);
-}
-
 __device__ inline NearBins peak_bins(const Stage& stage) {
   return {stage, stage.a.arrays.peak_bins, max_peaks(stage.a.frames.capacity)};
 }

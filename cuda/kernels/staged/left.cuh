@@ -28,7 +28,7 @@ __device__ inline void list_left(const Stage& stage, bool on, const float4& b, s
   if (!__any_sync(all_lanes, on))
     return;
   const Left left = left_of(stage);
-  const std::uint32_t number = add_one(left.listed.count, 0, on);
+  const std::uint32_t number = AddOne(left.listed.count, 0, on).before();
   if (!on || !left.listed.add(number, b, key))
     return;
   left.place[number] = place;

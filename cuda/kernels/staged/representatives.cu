@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(threads) find_representatives(StagedArguments 
   representative = survives ? place : by_list ? on_list : representative;
   const bool writes = here && threadIdx.x % lanes == 0;
   if (a.out.members)
-    add_one(stage.members(), representative, writes && representative != none);
+    AddOne(stage.members(), representative, writes && representative != none);
   if (writes && a.out.representatives)
     a.out.representatives[stage.slot + rank_index(mine.key)] =
         representative == none ? CROWD_NMS_NONE : rank_index(a.arrays.key[stage.slot + representative]);

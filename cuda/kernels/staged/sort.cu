@@ -155,12 +155,19 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
     return;
   if (valid)
     note_size(stage, cell, size_in_cells(scale.grid, width(b, offset), height(b, offset)));
-  const SortSlots slots{add_one(stage.starts(), cell, valid), add_one(stage.starts(), bin, valid)};
+  // The atomics of all three follow each other before the first is waited for.
+  const AddOne in_cell(stage.starts(), cell, valid);
+  const AddOne in_bin(stage.starts(), bin, valid);
+  const bool is_best = valid && score_key(score) >= min_best;
+  const AddOne in_best(best_of(stage).count, 0, is_best);
   if (valid) {
     atomicAdd(&in_chunk[cell / chunk], 1u);
     atomicAdd(&in_chunk[bin / chunk], 1u);
   }
-  list_best(stage, valid && score_key(score) >= min_best, b, rank_key(score, i));
+  const SortSlots slots{in_cell.before(), in_bin.before()};
+  const std::uint32_t number = in_best.before();
+  if (is_best)
+    best_of(stage).add(number, b, rank_key(score, i));
   if (here)
     slots_of(stage)[i] = valid ? slots : SortSlots{no_slot, no_slot};
   if (here && !valid && a.out.representatives)

@@ -374,17 +374,29 @@ struct Stage {
 };
 
 /// Adds one to counters[number] for each lane that is `on`, with one atomic per distinct counter: a crowd in one cell
-/// would serialise otherwise. Returns the counter's value before the lane's turn. For a whole warp.
-__device__ inline std::uint32_t add_one(std::uint32_t* counters, std::uint32_t number, bool on) {
-  const unsigned lane = threadIdx.x % warp_size;
-  const unsigned same = __match_any_sync(all_lanes, on ? number : ~0u);
-  const int leader = __ffs(static_cast<int>(same)) - 1;
-  std::uint32_t before = 0;
-  if (on && static_cast<int>(lane) == leader)
-    before = atomicAdd(&counters[number], static_cast<std::uint32_t>(__popc(same)));
-  before = __shfl_sync(all_lanes, before, leader);
-  return before + static_cast<std::uint32_t>(__popc(same & ((1u << lane) - 1)));
-}
+/// would serialise otherwise. before() waits for the counter, so that others can be added to meanwhile. For a whole
+/// warp.
+class AddOne {
+ public:
+  __device__ AddOne(std::uint32_t* counters, std::uint32_t number, bool on)
+      : same_(__match_any_sync(all_lanes, on ? number : ~0u)), before_(0) {
+    if (on && static_cast<int>(threadIdx.x % warp_size) == leader())
+      before_ = atomicAdd(&counters[number], static_cast<std::uint32_t>(__popc(same_)));
+  }
+  /// The counter's value before the lane's turn. For a whole warp.
+  __device__ std::uint32_t before() const {
+    const unsigned lower = (1u << threadIdx.x % warp_size) - 1;
+    return __shfl_sync(all_lanes, before_, leader()) + static_cast<std::uint32_t>(__popc(same_ & lower));
+  }
+
+ private:
+  __device__ int leader() const {
+    return __ffs(static_cast<int>(same_)) - 1;
+  }
+
+  unsigned same_;  ///< lanes with the same counter
+  std::uint32_t before_;
+};
 
 /// Whether a warp for each candidate of the call would be in flight at once: then more lanes may share a candidate.
 bool has_warp_for_each(const Call& call);
