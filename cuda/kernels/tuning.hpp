@@ -107,8 +107,6 @@ constexpr unsigned staged_peaks = 1024;
 constexpr unsigned staged_near_bins = 64;  ///< of an axis, a power of two
 /// Looks at others' decisions until one of the best is left undecided: about a third of a microsecond each.
 constexpr unsigned staged_best_looks = 12;
-/// Near peaks that a candidate is compared with, at most. Of the crowds of the benchmark it has a few.
-constexpr unsigned staged_peak_tests = 64;
 /// Blocks that look for peaks: of a frame at least and at most, and of all frames about.
 #if defined(CROWD_NMS_IMPATIENT)
 constexpr unsigned staged_min_peak_blocks = 1;  // a build of the tests: few, which all run at a time

@@ -148,27 +148,74 @@ __device__ inline void find_peaks(const Stage& stage, HeldBest& held, std::uint3
   }
 }
 
-/// Whether a peak suppresses the candidate. Compares it with tuning::staged_peak_tests at most: not to drop a candidate
-/// is never wrong.
+/// Numbers of peaks near a candidate, 8 bits each: collected before the first is compared, so that the lanes of a warp
+/// compare together, whatever words their bits are in.
+struct NearPeaks {
+  static constexpr std::uint32_t quads = 2;  ///< of words of a bin, at a time
+  static constexpr unsigned bits = 8;
+  static constexpr std::uint32_t room = 64 / bits;
+  static_assert(quads * 128 == 1 << bits);
+
+  std::uint64_t numbers = 0;
+  std::uint32_t count = 0;
+
+  __device__ void add(std::uint32_t number) {
+    numbers |= static_cast<std::uint64_t>(number) << count++ * bits;
+  }
+  __device__ std::uint32_t take() {
+    const auto number = static_cast<std::uint32_t>(numbers) & ((1u << bits) - 1);
+    numbers >>= bits;
+    return number;
+  }
+};
+
+/// The peaks near a box by the words of its bins from `quad` on, of `quads`; as many as have room.
+__device__ inline NearPeaks near_peaks(const uint4* column, const uint4* row, std::uint32_t quad, std::uint32_t quads) {
+  std::uint32_t near[NearPeaks::quads * 4];
+#pragma unroll
+  for (std::uint32_t q = 0; q < NearPeaks::quads; ++q) {
+    const uint4 by_x = column[min(quad + q, quads - 1)];
+    const uint4 by_y = row[min(quad + q, quads - 1)];
+    const std::uint32_t here = quad + q < quads ? ~0u : 0;
+    near[q * 4] = by_x.x & by_y.x & here;
+    near[q * 4 + 1] = by_x.y & by_y.y & here;
+    near[q * 4 + 2] = by_x.z & by_y.z & here;
+    near[q * 4 + 3] = by_x.w & by_y.w & here;
+  }
+  NearPeaks list;
+#pragma unroll
+  for (std::uint32_t word = 0; word < NearPeaks::quads * 4; ++word)
+    for (std::uint32_t bits = near[word]; bits && list.count < NearPeaks::room; bits &= bits - 1)
+      list.add(word * 32 + lowest_bit(bits));
+  return list;
+}
+
+/// Whether a peak suppresses the candidate. Of each 256 peaks compares it with the first NearPeaks::room near it: not
+/// to drop a candidate is never wrong.
 __device__ inline bool has_peak(const Stage& stage, const Subject& mine) {
+  constexpr unsigned at_once = 2;
   const NearBins bins = peak_bins(stage);
   const Listed peaks = peaks_of(stage);
   const auto* const column = reinterpret_cast<const uint4*>(bins.column_of(mine.box));
   const auto* const row = reinterpret_cast<const uint4*>(bins.row_of(mine.box));
-  std::uint32_t tests = 0;
-  for (std::uint32_t quad = 0; quad * 128 < min(*peaks.count, peaks.room); ++quad) {
-    const uint4 by_x = column[quad];
-    const uint4 by_y = row[quad];
-    const std::uint32_t near[4] = {by_x.x & by_y.x, by_x.y & by_y.y, by_x.z & by_y.z, by_x.w & by_y.w};
+  const std::uint32_t quads = ceil_div(min(*peaks.count, peaks.room), 128);
+  for (std::uint32_t quad = 0; quad < quads; quad += NearPeaks::quads) {
+    NearPeaks list = near_peaks(column, row, quad, quads);
+    for (std::uint32_t k = 0; k < list.count; k += at_once) {
+      std::uint64_t key[at_once];
+      float4 box[at_once];
 #pragma unroll
-    for (unsigned word = 0; word < 4; ++word)
-      for (std::uint32_t bits = near[word]; bits && tests < tuning::staged_peak_tests; bits &= bits - 1, ++tests) {
-        const std::uint32_t number = quad * 128 + word * 32 + lowest_bit(bits);
-        const std::uint64_t key = peaks.key[number];
-        const float4 box = peaks.box[number];
-        if (stage.may_suppress(key, box, mine) && stage.suppresses(key, box, mine))
-          return true;
+      for (unsigned n = 0; n < at_once; ++n) {
+        // Beyond the last of the list there are zeros, which number a peak, too.
+        const std::uint32_t number = quad * 128 + list.take();
+        key[n] = peaks.key[number];
+        box[n] = peaks.box[number];
       }
+#pragma unroll
+      for (unsigned n = 0; n < at_once; ++n)
+        if (stage.may_suppress(key[n], box[n], mine) && stage.suppresses(key[n], box[n], mine))
+          return true;
+    }
   }
   return false;
 }
