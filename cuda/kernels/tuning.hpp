@@ -94,8 +94,10 @@ constexpr unsigned staged_crowd = 16;
 /// taken for a crowd, and took 83 us, not 51.
 constexpr unsigned staged_min_overlaps = 3;
 /// In a dense crowd, where a candidate overlaps so many, the best are decided and not only searched for those without a
-/// suppressor, and what is left is compared by NearBins: heads of 8400 and 33600 take 35 and 58 us, not 51 and 103.
-/// 16384 in 147 clusters, of which one overlaps 51, would take as long, 65536 in 600 clusters 92 us, not 83.
+/// suppressor, and what is left is compared by NearBins: heads of 8400 and 33600 take 27 and 50 us, not 51 and 103,
+/// 16384 in 147 clusters 36, not 45. 65536 in 600 clusters, of which too many are left, would take 92 us, not 83.
+/// Map-reduce has peaks in dense crowds alone: heads of 33600 take 36 us, not 72, 16 frames of 8400 in 40 clusters 53,
+/// not 95. With those in other crowds, too, 65536 in 600 clusters take 54, not 47.
 constexpr unsigned staged_dense_crowd = 64;
 /// So many of the sampled pairs have to overlap there: of larger crowds more are left than have room.
 constexpr unsigned staged_min_dense = 16;
@@ -104,6 +106,11 @@ constexpr unsigned staged_min_crowd = 512;  ///< capacity of a frame, at least
 /// frame. Four times as many may be left.
 constexpr unsigned staged_best = 2048;
 constexpr unsigned staged_peaks = 1024;
+/// The same for one of those that are left of a dense crowd. With 8, heads of 33600 take 54 us, not 50.
+constexpr unsigned staged_left_looks = 16;
+/// Peaks of map-reduce, if that is more than a 32nd of the candidates: 16384 in 147 clusters take 25.6 us, with 1024 of
+/// them 28.6; 16 heads of 8400, with 256 of each, 89, not 60.
+constexpr unsigned staged_best_peaks = 512;
 constexpr unsigned staged_near_bins = 64;  ///< of an axis, a power of two
 /// Looks at others' decisions until one of the best is left undecided: about a third of a microsecond each.
 constexpr unsigned staged_best_looks = 12;

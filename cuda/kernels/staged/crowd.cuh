@@ -36,8 +36,12 @@ __device__ inline Listed best_of(const Stage& stage) {
   return {boxes, keys, &stage.counters().best, 2 * sought};
 }
 
-/// A frame's peaks.
+/// A frame's peaks; in map-reduce, of the best as many as have bits.
 __device__ inline Listed peaks_of(const Stage& stage) {
+  if (stage.a.all_suppress) {
+    const Listed best = best_of(stage);
+    return {best.box, best.key, &stage.counters().peaks, min(best.room, max_best_peaks(stage.a.frames.capacity))};
+  }
   const std::uint32_t sought = sought_best(stage.a.frames.capacity);
   const Listed best = best_of(stage);
   return {best.box + 2 * sought, best.key + 2 * sought, &stage.counters().peaks,
@@ -105,10 +109,13 @@ __device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
     return;
   const bool is_dense = shared.overlaps >= tuning::staged_min_dense &&
                         std::uint64_t{shared.overlaps} * n >= tuning::staged_dense_crowd * pairs;
+  const bool all_suppress = stage.a.all_suppress;
+  if (all_suppress && !is_dense)
+    return;
   if (threadIdx.x == 0)
     stage.counters().crowd = is_dense ? dense_crowd : sparse_crowd;
   NearBins::clear(stage, stage.a.arrays.peak_bins, max_peaks(frames.capacity));
-  if (!is_dense)
+  if (!is_dense || all_suppress)
     return;
   for (std::uint32_t k = threadIdx.x; k < best_of(stage).room; k += threads)
     stage.decide(k, Decision::undecided());

@@ -3,7 +3,7 @@
 //
 // What is left of a crowd: the candidates that no peak suppresses, the peaks included. Only these can suppress each
 // other, and where they are few each is compared with those near it by their bits in bins, not with all places of its
-// window.
+// window. In map-reduce others can suppress them, too: a warp looks through the window of each.
 #pragma once
 
 #include "kernels/staged/crowd.cuh"
@@ -32,7 +32,8 @@ __device__ inline void list_left(const Stage& stage, bool on, const float4& b, s
   if (!on || !left.listed.add(number, b, key))
     return;
   left.place[number] = place;
-  left_bins(stage).add(stage, b, number);
+  if (!stage.a.all_suppress)
+    left_bins(stage).add(stage, b, number);
 }
 
 /// Numbers of candidates that a warp compares one with. It spreads these over the lanes: neighbours are often listed

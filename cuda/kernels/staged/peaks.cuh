@@ -6,6 +6,8 @@
 // scores. Further blocks of scan() find the peaks: of a sparse crowd those without a suppressor, of a dense one all
 // that can be decided in a few looks. scatter() strips the keys of what peaks suppress of their scores: these
 // candidates suppress none, and only find_representatives() looks for their suppressors.
+//
+// In map-reduce a candidate suppresses others even if it is suppressed. There all of the best are peaks, and keys stay.
 #pragma once
 
 #include "kernels/memory.cuh"
@@ -115,11 +117,22 @@ __device__ inline void decide_held(const Stage& stage, const HeldBest& held) {
     add_peak(stage, held, lane * warps + warp);
 }
 
+/// Makes peaks of all of the best, as many as have bits. For a whole block, number `block` of `blocks`.
+__device__ inline void take_best(const Stage& stage, std::uint32_t size, std::uint32_t block, std::uint32_t blocks) {
+  const Listed peaks = peaks_of(stage);
+  if (block == 0 && threadIdx.x == 0)
+    *peaks.count = size;
+  for (std::uint32_t k = block * threads + threadIdx.x; k < min(size, peaks.room); k += blocks * threads)
+    peak_bins(stage).add(stage, peaks.box[k], k);
+}
+
 /// Finds the peaks among the best of a crowd: the block takes every so-manieth. For a whole block, number `block` of
 /// its `blocks`.
 __device__ inline void find_peaks(const Stage& stage, HeldBest& held, std::uint32_t block, std::uint32_t blocks) {
   const Listed best = best_of(stage);
   const std::uint32_t size = *best.count;
+  if (stage.a.all_suppress)
+    return take_best(stage, size, block, blocks);
   if (size > best.room)
     return;
   const bool is_dense = stage.counters().crowd == dense_crowd;

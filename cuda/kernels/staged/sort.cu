@@ -86,7 +86,8 @@ __device__ void measure(const Stage& stage, Scale& scale, std::uint32_t& min_bes
   } else if (threadIdx.x / warp_size == 2) {
     float scores[lane_scores];
     sample_scores(stage, n, scores);
-    const std::uint32_t key = a.shape.peak_blocks ? min_best_key(scores, n, sought_best(a.frames.capacity)) : ~0u;
+    const std::uint32_t sought = a.all_suppress ? max_best_peaks(a.frames.capacity) : sought_best(a.frames.capacity);
+    const std::uint32_t key = a.shape.peak_blocks ? min_best_key(scores, n, sought) : ~0u;
     if (threadIdx.x == 2 * warp_size)
       min_best = key;
   }
@@ -101,7 +102,7 @@ __device__ void place_in_crowd(const Stage& stage, bool valid, const float4& b, 
                                std::uint32_t place) {
   const bool is_suppressed = valid && has_peak(stage, stage.subject_of(key, b));
   if (valid)
-    stage.a.arrays.key[stage.slot + place] = is_suppressed ? stripped(key) : key;
+    stage.a.arrays.key[stage.slot + place] = is_suppressed && !stage.a.all_suppress ? stripped(key) : key;
   if (stage.counters().crowd != dense_crowd)
     return;
   if (is_suppressed)

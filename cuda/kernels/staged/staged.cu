@@ -25,8 +25,10 @@ std::uint32_t min_per_warp(const Call& call) {
 
 /// 0 if no peaks are looked for.
 std::uint32_t peak_blocks(const Call& call) {
-  if (call.all_suppress || call.frames.capacity < tuning::staged_min_crowd)
+  if (call.frames.capacity < tuning::staged_min_crowd)
     return 0;
+  if (call.all_suppress)
+    return ceil_div(max_best_peaks(call.frames.capacity), threads);
   return std::clamp(tuning::staged_peak_blocks / call.frame_count, tuning::staged_min_peak_blocks,
                     tuning::staged_max_peak_blocks);
 }
@@ -58,6 +60,7 @@ StagedArguments staged_arguments(const Call& call, Carver& carver) {
           take_arrays(carver, call.frame_count, call.frames.capacity),
           {},
           rule,
+          call.all_suppress,
           std::max(8.0f, 4 / cell_reach(rule)),
           call.params.score_threshold,
           call.out,

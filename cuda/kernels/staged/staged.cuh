@@ -79,7 +79,7 @@ struct FrameCounters {
   std::uint32_t tickets;  ///< drawn by blocks of resolve()
   union {
     std::uint32_t list_entries;  ///< soft methods: reserved of the frame's
-    std::uint32_t left;          ///< greedy: candidates listed as left of a crowd (left.cuh)
+    std::uint32_t left;          ///< others: candidates listed as left of a dense crowd (left.cuh)
   };
   std::uint32_t in_turn;      ///< soft methods: 1 if survivors have to be found one after another
   std::uint32_t incomplete;   ///< candidates that may have suppressors which are not on their lists
@@ -114,6 +114,14 @@ CROWD_HD constexpr std::uint32_t max_peaks(std::uint32_t capacity) {
     return 0;
   const std::uint32_t most = capacity / 2048 * 128;
   return most < 128 ? 128 : most < tuning::staged_peaks ? most : tuning::staged_peaks;
+}
+
+/// The same in map-reduce, where the best are peaks: about so many are sought.
+CROWD_HD constexpr std::uint32_t max_best_peaks(std::uint32_t capacity) {
+  const std::uint32_t most = max_peaks(capacity);
+  const std::uint32_t of_larger = max_peaks(capacity / 2);
+  const std::uint32_t enough = of_larger < tuning::staged_best_peaks ? tuning::staged_best_peaks : of_larger;
+  return most < enough ? most : enough;
 }
 
 /// Candidates that no peak suppresses which a frame has room for, where peaks are looked for: a multiple of 128.
@@ -188,9 +196,9 @@ struct SortSlots {
   std::uint32_t place, score;
 };
 
-/// For dense crowds of greedy, behind StagedArrays: [frames * max_left()], by number among those that are left.
+/// For dense crowds, behind StagedArrays: [frames * max_left()], by number among those that are left.
 struct LeftArrays {
-  std::uint32_t* bins;  ///< [frames * near_words(max_left())]: NearBins
+  std::uint32_t* bins;  ///< greedy: [frames * near_words(max_left())], NearBins
   float4* box;
   std::uint64_t* key;
   std::uint32_t* place;
@@ -202,7 +210,7 @@ struct StagedArrays {
   Scale* scale;              ///< [frames]
   std::uint32_t* peak_bins;  ///< [frames * near_words(max_peaks())]: NearBins, for crowds alone
   float4* box;               ///< by place
-  std::uint64_t* key;        ///< by place: rank_key(), or stripped()
+  std::uint64_t* key;        ///< by place: rank_key(); greedy: or stripped()
   std::uint32_t* decision;   ///< by place; before that, of a crowd's best_of() by number
   uint4* suppressors;        ///< by place: SuppressorList; before that, by index: SortSlots; in the other half
                              ///< best_of() and peaks_of()
@@ -237,7 +245,8 @@ struct StagedArguments {
   StagedArrays arrays;
   LeftArrays left;
   PairRule rule;
-  float large_size;  ///< of a large box, at least (large.cuh): about five mean extents, and eight cells
+  bool all_suppress;  ///< map-reduce: candidates that are suppressed themselves suppress others, too
+  float large_size;   ///< of a large box, at least (large.cuh): about five mean extents, and eight cells
   float score_threshold;
   CrowdNmsSurvivors out;
   CallRules rules;

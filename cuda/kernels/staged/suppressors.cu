@@ -205,11 +205,14 @@ __global__ void __launch_bounds__(threads, resident_blocks) find_suppressors(Sta
   write_list<shared_by>(stage, assigned, finds, cut, is_stripped(mine.key));
 }
 
-/// Whether any candidate suppresses `mine`. Looks through its window or the bins of better scores, whichever are fewer:
-/// in a crowd most are suppressed by one of the best. For a whole warp.
+/// Whether any candidate suppresses `mine`. Looks through its window or the bins of better scores, whichever takes
+/// fewer loads after one another: of a window a lane loads four places at a time. For a whole warp.
 __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subject& mine) {
   const std::uint32_t better = bin_of(stage, mine.key).end;
-  if (better > tuning::staged_refill)
+  std::uint32_t places = 0;
+  for (std::uint32_t s = threadIdx.x % warp_size; s < walk.segments(); s += warp_size)
+    places += walk.at(s).count;
+  if (4 * better > warp_sum(places))
     return visit_suppressors_by_warp(
         stage, walk, mine, [](std::uint32_t) { return 0u; },
         [](std::uint32_t, std::uint64_t, std::uint32_t) { return true; });
@@ -223,6 +226,32 @@ __device__ bool has_suppressor(const Stage& stage, const Walk& walk, const Subje
   return __any_sync(all_lanes, suppressed);
 }
 
+/// What the lanes of find_dominated() have found out of a candidate.
+struct Dominated {
+  Assignment assigned;
+  bool suppressed;
+  bool open;  ///< it may have suppressors in a part of its window that was not looked at
+};
+
+template <unsigned shared_by>
+__device__ Dominated look_through_windows(const Stage& stage) {
+  const Assignment assigned = assign<shared_by>(stage);
+  const Subject mine = stage.subject(assigned.place);
+  bool suppressed = false;
+  const bool cut = visit_suppressors<true, shared_by>(stage, walk_of(stage, mine), mine, tuning::staged_visits,
+                                                      [&](std::uint32_t, std::uint64_t) { return suppressed = true; });
+  suppressed = group_sum<shared_by>(suppressed);
+  return {assigned, suppressed, cut && !suppressed};
+}
+
+/// One of `count` candidates that are left of a crowd for each lane, and first one for each warp.
+__device__ Dominated take_left(const Stage& stage, std::uint32_t count) {
+  const std::uint32_t warp = blockIdx.x * warps + threadIdx.x / warp_size;
+  const std::uint32_t number = threadIdx.x % warp_size * stage.a.shape.window_blocks * warps + warp;
+  const bool here = number < count;
+  return {{here ? left_of(stage).place[number] : 0, here}, false, here};
+}
+
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads, resident_blocks) find_dominated(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
@@ -231,19 +260,18 @@ __global__ void __launch_bounds__(threads, resident_blocks) find_dominated(Stage
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x >= a.shape.window_blocks)
     return list_by_rank(stage, blockIdx.x - a.shape.window_blocks);
-  if (blockIdx.x * (threads / shared_by) >= stage.size())
+  // Both are loaded at a time.
+  const std::uint32_t size = materialize(stage.size());
+  const std::uint32_t left = materialize(stage.left());
+  const bool in_crowd = unlikely(left != 0);
+  if (!in_crowd && blockIdx.x * (threads / shared_by) >= size)
     return;
-  const Assignment assigned = assign<shared_by>(stage);
-  const Subject mine = stage.subject(assigned.place);
-  bool suppressed = false;
-  const bool cut = visit_suppressors<true, shared_by>(stage, walk_of(stage, mine), mine, tuning::staged_visits,
-                                                      [&](std::uint32_t, std::uint64_t) { return suppressed = true; });
-  suppressed = group_sum<shared_by>(suppressed);
-  // The whole warp looks through windows that are cut off at staged_visits.
-  for (unsigned todo = __ballot_sync(all_lanes, cut && !suppressed && assigned.writes); todo; todo &= todo - 1) {
+  auto [assigned, suppressed, open] = in_crowd ? take_left(stage, left) : look_through_windows<shared_by>(stage);
+  // The whole warp looks through what is open: what is left of a crowd, and windows cut off at staged_visits.
+  for (unsigned todo = __ballot_sync(all_lanes, open && assigned.writes); todo; todo &= todo - 1) {
     const int lane = __ffs(static_cast<int>(todo)) - 1;
     const Subject its = stage.subject(__shfl_sync(all_lanes, assigned.place, lane));
-    const bool found = has_suppressor(stage, Walk(stage, its), its);
+    const bool found = has_suppressor(stage, walk_of(stage, its), its);
     if (static_cast<int>(threadIdx.x % warp_size) == lane)
       suppressed = found;
   }
