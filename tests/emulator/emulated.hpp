@@ -53,13 +53,26 @@ inline CrowdNmsCandidates emulated_candidates(const Batch& batch) {
   return candidates;
 }
 
-inline Result run_emulated(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+inline Result run_in(const EmulatedWorkspace& workspace, const CrowdNmsParams& params, const Batch& batch,
+                     const Wanted& wanted) {
   Result result = Result::sized(batch, wanted);
   const CrowdNmsCandidates candidates = emulated_candidates(batch);
   const CrowdNmsSurvivors outputs = result.outputs(wanted);
-  const EmulatedWorkspace workspace(params, batch);
   result.status = crowd_nms_cuda(&params, &candidates, &outputs, workspace.get(), workspace.bytes(), nullptr);
   return result;
+}
+
+inline Result run_emulated(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  return run_in(EmulatedWorkspace(params, batch), params, batch, wanted);
+}
+
+/// In the workspace of a call with the same boxes, whose scores were in reverse order.
+inline Result run_emulated_again(const CrowdNmsParams& params, const Batch& batch, const Wanted& wanted) {
+  const EmulatedWorkspace workspace(params, batch);
+  Batch before = batch;
+  std::reverse(before.all.scores.begin(), before.all.scores.end());
+  EXPECT_EQ(run_in(workspace, params, before, wanted).status, CROWD_NMS_OK) << crowd_nms_last_error();
+  return run_in(workspace, params, batch, wanted);
 }
 
 /// These wait for each other more often, and take the emulator longer.

@@ -277,6 +277,14 @@ TEST_P(Emulated, agrees_on_crowds) {
   for_each_case_of_crowds(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
+// What a call has left behind in the workspace is not taken for the next one's.
+TEST_P(Emulated, agrees_on_crowds_in_a_used_workspace) {
+  if (!takes_both_paths(method()) || std::get<1>(GetParam()) < 9)
+    GTEST_SKIP() << "the method looks for no peaks, or by the same kernels on a later device";
+  use(132);
+  for_each_case_of_crowds(method(), [](const Case& it) { expect_as_oracle(run_emulated_again, it); });
+}
+
 // Frames that best first decides, and that it leaves to the stages (best_first/).
 TEST_P(Emulated, agrees_on_batches_of_crowds) {
   if (method() != CROWD_NMS_GREEDY)

@@ -191,6 +191,28 @@ Boxes dense_with_full_lists(std::uint32_t n, Dice& dice) {
   return frame;
 }
 
+/// Of n candidates, most in one spot; the others in groups that none of the best suppresses. A group's first suppresses
+/// all but the last two: these overlap each other, and the last one all those that are suppressed. So only the last but
+/// one, which ranks behind those, suppresses the last.
+Boxes dense_and_groups(std::uint32_t n, Dice& dice) {
+  constexpr std::uint32_t sizes[] = {98, 98, 220};
+  Boxes frame;
+  const auto add = [&](std::size_t group, float shift, float score) {
+    const float x = 1000 * static_cast<float>(group + 1) + shift;
+    frame.add({x, 0, x + 60, 60}, score);
+  };
+  for (std::size_t group = 0; group < std::size(sizes); ++group) {
+    add(group, 0, 0.4f);
+    for (std::uint32_t k = 3; k < sizes[group]; ++k)
+      add(group, 15, 0.2f + 0.1f * dice.unit());
+    add(group, 45, 0.1f);
+    add(group, 30, 0.05f);
+  }
+  while (frame.size() < n)
+    frame.add({0, 0, 50, 50}, 0.5f + 0.5f * dice.unit());
+  return frame;
+}
+
 }  // namespace
 
 void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
@@ -256,6 +278,11 @@ void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(con
   }
   check("dense, more suppressors than a list holds", Batch::of(one_spot), 0.5, as_it_is);
   check("dense, more left than fit", Batch::of(half_in_a_spot), 0.5, as_it_is);
+  // Three are too many for 16 lanes a candidate: then more are left than there are warps.
+  const Boxes groups = dense_and_groups(2 * n, dice);
+  const Boxes thrice[] = {groups, groups, groups};
+  check("dense, and groups", Batch::of(groups), 0.5, as_it_is);
+  check("dense, and groups, more left than warps", joined(thrice), 0.5, as_it_is);
   check("dense, survivors behind full lists", Batch::of(dense_with_full_lists(4 * n, dice)), 0.005, as_it_is);
   Boxes of_many_classes;
   for (std::uint32_t i = 0; i < 3 * n; ++i)

@@ -105,8 +105,8 @@ __device__ void place_in_crowd(const Stage& stage, bool valid, const float4& b, 
     stage.a.arrays.key[stage.slot + place] = is_suppressed && !stage.a.all_suppress ? stripped(key) : key;
   if (stage.counters().crowd != dense_crowd)
     return;
-  if (is_suppressed)
-    stage.decide(place, Decision::suppressed());
+  if (valid)
+    stage.decide(place, is_suppressed ? Decision::suppressed() : Decision::undecided());
   list_left(stage, valid && !is_suppressed, b, key, place);
 }
 

@@ -13,7 +13,9 @@ namespace {
 
 /// The three best suppressors that a lane has found, as by_score(), and the number of all that it was given.
 struct Finds {
-  std::uint64_t best[3] = {};
+  static constexpr std::uint32_t room = 3;
+
+  std::uint64_t best[room] = {};
   std::uint32_t count = 0;
 
   __device__ void add(std::uint64_t key, std::uint32_t place) {
@@ -160,8 +162,33 @@ __device__ void write_list(const Stage& stage, const Assignment& assigned, Finds
                                                        : Decision::kept());
 }
 
-/// The same for the `count` candidates that are left of a crowd, a warp each; scatter() has decided the others. For a
-/// whole block.
+/// Decides a candidate by looks at the decisions of all its suppressors, which the lanes of the warp have found. Warps
+/// of these may not have begun, so looks are few. For a whole warp.
+__device__ Decision decide_by_finds(const Stage& stage, const Finds& finds) {
+  const bool all_held = __all_sync(all_lanes, finds.count <= Finds::room);
+  std::uint32_t waits = (1u << min(finds.count, Finds::room)) - 1;  // for those not known to be suppressed
+  for (unsigned looks = 0; looks < tuning::staged_left_looks; ++looks) {
+    std::uint32_t word[Finds::room];
+#pragma unroll
+    for (unsigned k = 0; k < Finds::room; ++k)
+      word[k] =
+          (waits >> k & 1 ? stage.decision(static_cast<std::uint32_t>(finds.best[k])) : Decision::suppressed()).word();
+    bool kept = false;
+#pragma unroll
+    for (unsigned k = 0; k < Finds::room; ++k) {
+      kept |= Decision::of_word(word[k]).is_kept();
+      waits &= ~(static_cast<std::uint32_t>(Decision::of_word(word[k]).is_suppressed()) << k);
+    }
+    if (__any_sync(all_lanes, kept))
+      return Decision::suppressed();
+    if (!__any_sync(all_lanes, waits))
+      return all_held ? Decision::kept() : Decision::undecided();
+  }
+  return Decision::undecided();
+}
+
+/// Decides the `count` candidates that are left of a crowd, a warp each, or lists their suppressors; scatter() has
+/// decided the others. For a whole block.
 __device__ void list_among_left(const Stage& stage, std::uint32_t count) {
   __shared__ LeftQueue queues[warps];
   const Left left = left_of(stage);
@@ -172,7 +199,12 @@ __device__ void list_among_left(const Stage& stage, std::uint32_t count) {
     Finds finds;
     visit_left(stage, left, count, queues[warp], mine,
                [&](std::uint32_t place, std::uint64_t key) { finds.add(key, place); });
-    write_list<warp_size>(stage, {left.place[number], threadIdx.x % warp_size == 0}, finds, false, false);
+    const Assignment assigned{left.place[number], threadIdx.x % warp_size == 0};
+    const Decision decision = decide_by_finds(stage, finds);
+    if (!decision.is_decided())
+      write_list<warp_size>(stage, assigned, finds, false, false);
+    else if (assigned.writes)
+      stage.decide(assigned.place, decision);
   }
 }
 
