@@ -81,7 +81,8 @@ struct CrowdShared {
 };
 
 /// Takes note of a crowd, a frame of which so many sampled boxes overlap that a candidate overlaps some
-/// tuning::staged_crowd others, and clears what only crowds use. Waits for the predecessor. For a whole block.
+/// tuning::staged_crowd others, and clears what scan() uses of crowds alone. Waits for the predecessor. For a whole
+/// block.
 __device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
   constexpr std::uint32_t samples = threads / 2;
   const Frames& frames = stage.a.frames;
@@ -95,9 +96,14 @@ __device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
   // Two threads compare a box with all that follow it up to half around the circle of samples.
   const std::uint32_t first = threadIdx.x % samples;
   const float4 mine = shared.box[first];
+  const Subject subject{mine, area(as_box(mine), stage.a.rule.overlap.offset), 0, 0};
   std::uint32_t overlaps = 0;
-  for (std::uint32_t by = threadIdx.x / samples; by < samples / 2; by += 2)
-    overlaps += suppresses(shared.box[(first + 1 + by) % samples], mine, stage.a.rule);
+  for (std::uint32_t by = threadIdx.x / samples; by < samples / 2; by += 2) {
+    // Which says enough, and takes a quarter of the time.
+    const float4 other = shared.box[(first + 1 + by) % samples];
+    overlaps +=
+        stage.may_suppress(1, other, subject) && (!stage.a.rule.disjoint_too || suppresses(other, mine, stage.a.rule));
+  }
   overlaps = warp_sum(overlaps);
   if (threadIdx.x % warp_size == 0)
     atomicAdd(&shared.overlaps, overlaps);
@@ -119,7 +125,6 @@ __device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
     return;
   for (std::uint32_t k = threadIdx.x; k < best_of(stage).room; k += threads)
     stage.decide(k, Decision::undecided());
-  NearBins::clear(stage, stage.a.left.bins, max_left(frames.capacity));
 }
 
 }  // namespace crowd::CROWD_STAGED

@@ -22,10 +22,11 @@ struct NearBins {
       : grid(stage.scale().grid), words(room / 32), first(of_frame(stage, of_frames, room)) {
     grid.columns = grid.rows = per_axis;
   }
-  /// For a whole block.
-  __device__ static void clear(const Stage& stage, std::uint32_t* of_frames, std::uint32_t room) {
+  /// A part of the bins, by block number `block` of `blocks`. For a whole block.
+  __device__ static void clear(const Stage& stage, std::uint32_t* of_frames, std::uint32_t room,
+                               std::uint32_t block = 0, std::uint32_t blocks = 1) {
     auto* const quads = reinterpret_cast<uint4*>(of_frame(stage, of_frames, room));
-    for (std::uint32_t k = threadIdx.x; k < near_words(room) / 4; k += threads)
+    for (std::uint32_t k = block * threads + threadIdx.x; k < near_words(room) / 4; k += blocks * threads)
       quads[k] = {0, 0, 0, 0};
   }
   __device__ void add(const Stage& stage, const float4& box, std::uint32_t number) const {

@@ -31,11 +31,12 @@ struct HeldBest {
   static_assert(2 * tuning::staged_best <= 1 << 16);
 };
 
-/// Lists up to `list_room` suppressors of those that the block holds. For a whole block.
+/// Lists up to `list_room` suppressors of those that the block holds. Waits for what its threads have written of these.
+/// For a whole block; `size` is not 0.
 __device__ inline void list_best_suppressors(const Stage& stage, const Listed& best, std::uint32_t size, HeldBest& held,
                                              std::uint32_t list_room) {
   constexpr unsigned at_once = 4;
-  for (std::uint32_t begin = threadIdx.x; begin < size; begin += threads * at_once) {
+  for (std::uint32_t begin = threadIdx.x; begin - threadIdx.x < size; begin += threads * at_once) {
     float4 others[at_once];
     std::uint64_t keys[at_once];
 #pragma unroll
@@ -44,6 +45,8 @@ __device__ inline void list_best_suppressors(const Stage& stage, const Listed& b
       others[k] = best.box[at];
       keys[k] = begin + k * threads < size ? best.key[at] : 0;
     }
+    if (begin == threadIdx.x)
+      __syncthreads();
     for (std::uint32_t c = 0; c < held.size; ++c) {
       // The others of a candidate with more are of no use.
       if (load_relaxed(&held.suppressors[c]) > list_room)
@@ -137,6 +140,9 @@ __device__ inline void find_peaks(const Stage& stage, HeldBest& held, std::uint3
     return;
   const bool is_dense = stage.counters().crowd == dense_crowd;
   const std::uint32_t t = threadIdx.x;
+  // For scatter().
+  if (is_dense)
+    NearBins::clear(stage, stage.a.left.bins, max_left(stage.a.frames.capacity), block, blocks);
   for (std::uint32_t first = block; first < size; first += blocks * HeldBest::room) {
     const std::uint32_t own = first + t * blocks;
     if (t == 0) {
@@ -150,7 +156,6 @@ __device__ inline void find_peaks(const Stage& stage, HeldBest& held, std::uint3
       held.label[t] = stage.label(held.key[t]);
       held.suppressors[t] = 0;
     }
-    __syncthreads();
     list_best_suppressors(stage, best, size, held, is_dense ? HeldBest::list_room : 0);
     __syncthreads();
     if (is_dense)
