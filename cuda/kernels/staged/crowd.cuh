@@ -99,7 +99,7 @@ __device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
   const Subject subject{mine, area(as_box(mine), stage.a.rule.overlap.offset), 0, 0};
   std::uint32_t overlaps = 0;
   for (std::uint32_t by = threadIdx.x / samples; by < samples / 2; by += 2) {
-    // Which says enough, and takes a quarter of the time.
+    // May be one too many: that affects speed alone.
     const float4 other = shared.box[(first + 1 + by) % samples];
     overlaps +=
         stage.may_suppress(1, other, subject) && (!stage.a.rule.disjoint_too || suppresses(other, mine, stage.a.rule));

@@ -121,7 +121,7 @@ __device__ inline void decide_held(const Stage& stage, const HeldBest& held) {
 }
 
 /// Makes peaks of all of the best, as many as have bits. For a whole block, number `block` of `blocks`.
-__device__ inline void take_best(const Stage& stage, std::uint32_t size, std::uint32_t block, std::uint32_t blocks) {
+__device__ inline void use_best(const Stage& stage, std::uint32_t size, std::uint32_t block, std::uint32_t blocks) {
   const Listed peaks = peaks_of(stage);
   if (block == 0 && threadIdx.x == 0)
     *peaks.count = size;
@@ -135,7 +135,7 @@ __device__ inline void find_peaks(const Stage& stage, HeldBest& held, std::uint3
   const Listed best = best_of(stage);
   const std::uint32_t size = *best.count;
   if (stage.a.all_suppress)
-    return take_best(stage, size, block, blocks);
+    return use_best(stage, size, block, blocks);
   if (size > best.room)
     return;
   const bool is_dense = stage.counters().crowd == dense_crowd;
