@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <utility>
@@ -82,12 +83,17 @@ void of_one_class(CrowdNmsParams& params) {
   params.class_agnostic = 1;
 }
 
+void check_thresholds(const Check& check, const std::string& kind, const Boxes& frame,
+                      std::initializer_list<double> thresholds) {
+  check(kind + "of classes", Batch::of(frame), 0.5, as_it_is);
+  for (const double threshold : thresholds)
+    check(kind + "above " + std::to_string(threshold), Batch::of(frame), threshold, of_one_class);
+}
+
 void check_crowds(const Check& check, Dice& dice) {
   constexpr std::uint32_t n = crowd_size;
   const Boxes usual = crowd(n, 20, 1920, 1080, 1);
-  check("of classes", Batch::of(usual), 0.5, as_it_is);
-  for (const double threshold : {0.05, 0.3, 0.8})
-    check("above " + std::to_string(threshold), Batch::of(usual), threshold, of_one_class);
+  check_thresholds(check, "", usual, {0.05, 0.3, 0.8});
   Boxes changed = usual;
   for (float& score : changed.scores)
     score = std::round(score * 16) / 16;
@@ -125,10 +131,7 @@ void check_crowds(const Check& check, Dice& dice) {
 /// The best are decided, what is left of them is listed.
 void check_dense_crowds(const Check& check, Dice& dice) {
   constexpr std::uint32_t n = crowd_size;
-  const Boxes dense = crowd(n, 5, 1920, 1080, 5);
-  check("dense, of classes", Batch::of(dense), 0.5, as_it_is);
-  for (const double threshold : {0.3, 0.65, 0.8})
-    check("dense, above " + std::to_string(threshold), Batch::of(dense), threshold, of_one_class);
+  check_thresholds(check, "dense, ", crowd(n, 5, 1920, 1080, 5), {0.3, 0.65, 0.8});
   Boxes one_spot, half_in_a_spot;
   for (std::uint32_t i = 0; i < 2 * n; ++i) {
     const float x = i % 2 ? 100 * static_cast<float>(i) : 0;
