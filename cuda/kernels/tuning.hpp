@@ -102,25 +102,26 @@ constexpr unsigned staged_dense_crowd = 64;
 /// So many of the sampled pairs have to overlap there: of larger crowds more are left than have room.
 constexpr unsigned staged_min_dense = 16;
 constexpr unsigned staged_min_crowd = 512;  ///< capacity of a frame, at least
-/// Candidates of the best scores that peaks are sought among, at most, with room for twice as many; and peaks of a
-/// frame. Four times as many may be left.
-constexpr unsigned staged_best = 2048;
+/// Candidates of the best scores that peaks are sought among, if that is less than a 16th of the capacity, with room
+/// for twice as many. Of 2048, heads of 33600 take 49 us, of 1536 44, of 1024 more are left than have room: 75.
+constexpr unsigned staged_best = 1536;
+/// Peaks of a frame, if that is less than a 16th of the capacity. Four times as many may be left.
 constexpr unsigned staged_peaks = 1024;
-/// The same for one of those that are left of a dense crowd. With 8, heads of 33600 take 54 us, not 50.
+/// Looks at others' decisions until one of the best is left undecided, and until one of those that are left of a dense
+/// crowd is: about a third of a microsecond each. With 8 of the second, heads of 33600 take 54 us, not 50.
+constexpr unsigned staged_best_looks = 12;
 constexpr unsigned staged_left_looks = 16;
 /// Peaks of map-reduce, if that is more than a 32nd of the candidates: 16384 in 147 clusters take 25.6 us, with 1024 of
 /// them 28.6; 16 heads of 8400, with 256 of each, 89, not 60.
 constexpr unsigned staged_best_peaks = 512;
 constexpr unsigned staged_near_bins = 64;  ///< of an axis, a power of two
-/// Looks at others' decisions until one of the best is left undecided: about a third of a microsecond each.
-constexpr unsigned staged_best_looks = 12;
 /// Blocks that look for peaks: of a frame at least and at most, and of all frames about.
 #if defined(CROWD_NMS_IMPATIENT)
 constexpr unsigned staged_min_peak_blocks = 1;  // a build of the tests: few, which all run at a time
 constexpr unsigned staged_max_peak_blocks = 3;
 #else
 constexpr unsigned staged_min_peak_blocks = 16;
-constexpr unsigned staged_max_peak_blocks = 256;
+constexpr unsigned staged_max_peak_blocks = 384;
 #endif
 constexpr unsigned staged_peak_blocks = 1024;
 /// So many lanes look through a candidate's window, in place of four, if a warp for each took no more than

@@ -1,71 +1,26 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Whether a frame is a crowd, and what is listed of one: its candidates of the best scores, the survivors among these
-// (peaks.cuh), and what no such survivor suppresses (left.cuh).
+// Whether a frame is a crowd, and what is listed of one: survivors among its best (peaks.cuh), and what no such
+// survivor suppresses (left.cuh).
 #pragma once
 
+#include "kernels/staged/best.cuh"
 #include "kernels/staged/near_bins.cuh"
 
 namespace crowd::CROWD_STAGED {
-
-/// Candidates in no order, in a part of StagedArrays::suppressors that is free until lists are made.
-struct Listed {
-  float4* box;
-  std::uint64_t* key;
-  std::uint32_t* count;  ///< of all, those without room included
-  std::uint32_t room;
-
-  /// Whether there is room for it.
-  __device__ bool add(std::uint32_t at, const float4& its_box, std::uint64_t its_key) const {
-    if (at >= room)
-      return false;
-    box[at] = its_box;
-    key[at] = its_key;
-    return true;
-  }
-};
-
-/// A frame's candidates of the best scores. If there are more than fit, as where too many share a score, it has no
-/// peaks. Behind the SortSlots: boxes of these and of peaks, then their keys.
-__device__ inline Listed best_of(const Stage& stage) {
-  const std::uint32_t sought = sought_best(stage.a.frames.capacity);
-  float4* const boxes =
-      reinterpret_cast<float4*>(stage.a.arrays.suppressors + stage.slot) + ceil_div(stage.a.frames.capacity, 2);
-  auto* const keys = reinterpret_cast<std::uint64_t*>(boxes + 3 * sought);
-  return {boxes, keys, &stage.counters().best, 2 * sought};
-}
 
 /// A frame's peaks; in map-reduce, of the best as many as have bits.
 __device__ inline Listed peaks_of(const Stage& stage) {
   if (stage.a.all_suppress) {
     const Listed best = best_of(stage);
-    return {best.box, best.key, &stage.counters().peaks, min(best.room, max_best_peaks(stage.a.frames.capacity))};
+    return {best.box, best.key, &stage.counters().peaks, min(best.room, max_best_peaks(stage.a.frames.capacity)),
+            nullptr};
   }
   const std::uint32_t sought = sought_best(stage.a.frames.capacity);
   const Listed best = best_of(stage);
   return {best.box + 2 * sought, best.key + 2 * sought, &stage.counters().peaks,
-          min(sought, max_peaks(stage.a.frames.capacity))};
-}
-
-/// The score key that about `sought` of the frame's n candidates reach, by samples of their scores; above all keys if
-/// that is none of these, as above 520 000 candidates. The more candidates, the coarser: of 65536 in no order one set
-/// in 20 lists more than fit. For a whole warp.
-__device__ inline std::uint32_t min_best_key(const float (&scores)[lane_scores], std::uint32_t n,
-                                             std::uint32_t sought) {
-  std::uint32_t key = 0;
-#pragma unroll
-  for (const float score : scores)
-    key = max(key, score_key(score));
-  // Of each lane's samples the best reaches the key as often as not all of them fail to.
-  const float below = fmaxf(1 - __fdividef(static_cast<float>(sought), static_cast<float>(n)), 0);
-  static_assert(lane_scores == 4);
-  const auto reach = static_cast<std::uint32_t>(warp_size * (1 - below * below * below * below) + 0.5f);
-  std::uint32_t better = 0;
-#pragma unroll
-  for (int lane = 0; lane < static_cast<int>(warp_size); ++lane)
-    better += __shfl_sync(all_lanes, key, lane) > key;
-  return warp_min(better < reach ? key : ~0u);
+          min(sought, max_peaks(stage.a.frames.capacity)), nullptr};
 }
 
 __device__ inline NearBins peak_bins(const Stage& stage) {

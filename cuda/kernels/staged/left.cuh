@@ -11,71 +11,36 @@
 namespace crowd::CROWD_STAGED {
 
 /// A frame's candidates that are left, in no order. If there are more than fit, the list is not used.
-struct Left {
-  Listed listed;
-  std::uint32_t* place;
-};
-
-__device__ inline Left left_of(const Stage& stage) {
+__device__ inline Listed left_of(const Stage& stage) {
   const std::uint32_t room = max_left(stage.a.frames.capacity);
   const std::size_t first = static_cast<std::size_t>(stage.frame) * room;
   const LeftArrays& arrays = stage.a.left;
-  return {{arrays.box + first, arrays.key + first, &stage.counters().left, room}, arrays.place + first};
+  return {arrays.box + first, arrays.key + first, &stage.counters().left, room, arrays.place + first};
 }
 
 /// Lists the lanes' candidates that are `on`. For a whole warp.
 __device__ inline void list_left(const Stage& stage, bool on, const float4& b, std::uint64_t key, std::uint32_t place) {
   if (!__any_sync(all_lanes, on))
     return;
-  const Left left = left_of(stage);
-  const std::uint32_t number = AddOne(left.listed.count, 0, on).before();
-  if (!on || !left.listed.add(number, b, key))
+  const Listed left = left_of(stage);
+  const AddOne in_left(left.count, 0, on);
+  // Computed while the counter is waited for.
+  const Window near = left_bins(stage).window_of(stage, b);
+  const std::uint32_t number = in_left.before();
+  if (!on || !left.add(number, b, key))
     return;
   left.place[number] = place;
   if (!stage.a.all_suppress)
-    left_bins(stage).add(stage, b, number);
-}
-
-/// Numbers of candidates that a warp compares one with. It spreads these over the lanes: neighbours are often listed
-/// one after another.
-struct LeftQueue {
-  static constexpr std::uint32_t room = 4 * warp_size;
-
-  std::uint16_t number[room];
-  static_assert(max_left(tuning::staged_capacity) <= 1 << 16);
-};
-
-/// Compares a candidate with those that the queue holds, and calls visit(place, key) for its suppressors. For a whole
-/// warp.
-template <typename Visit>
-__device__ void visit_queued(const Stage& stage, const Left& left, const LeftQueue& queue, std::uint32_t queued,
-                             const Subject& mine, const Visit& visit) {
-  constexpr unsigned at_once = 2;
-  for (std::uint32_t q = threadIdx.x % warp_size; q < queued; q += at_once * warp_size) {
-    std::uint64_t key[at_once];
-    float4 box[at_once];
-    std::uint32_t place[at_once];
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      const std::uint32_t number = queue.number[min(q + k * warp_size, queued - 1)];
-      key[k] = q + k * warp_size < queued ? left.listed.key[number] : 0;
-      box[k] = left.listed.box[number];
-      place[k] = left.place[number];
-    }
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k)
-      if (stage.may_suppress(key[k], box[k], mine) && stage.suppresses(key[k], box[k], mine))
-        visit(place[k], key[k]);
-  }
+    left_bins(stage).add(near, number);
 }
 
 /// Calls visit(place, key) for a candidate's suppressors among the `count` that are left. Returns how many it was
 /// compared with. For a whole warp, which the queue is for.
 template <typename Visit>
-__device__ std::uint32_t visit_left(const Stage& stage, const Left& left, std::uint32_t count, LeftQueue& queue,
+__device__ std::uint32_t visit_left(const Stage& stage, const Listed& left, std::uint32_t count, NumberQueue& queue,
                                     const Subject& mine, const Visit& visit) {
   constexpr unsigned at_once = 4;
-  constexpr std::uint32_t room = LeftQueue::room;
+  constexpr std::uint32_t room = NumberQueue::room;
   const NearBins bins = left_bins(stage);
   const std::uint32_t* const column = bins.column_of(mine.box);
   const std::uint32_t* const row = bins.row_of(mine.box);

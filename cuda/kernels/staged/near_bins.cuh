@@ -29,10 +29,12 @@ struct NearBins {
     for (std::uint32_t k = block * threads + threadIdx.x; k < near_words(room) / 4; k += blocks * threads)
       quads[k] = {0, 0, 0, 0};
   }
-  __device__ void add(const Stage& stage, const float4& box, std::uint32_t number) const {
+  /// The bins of a box.
+  __device__ Window window_of(const Stage& stage, const float4& box) const {
     const FrameCounters& counters = stage.counters();
-    const Window w =
-        window(box, grid, stage.a.rule, {__uint_as_float(counters.width), __uint_as_float(counters.height)});
+    return window(box, grid, stage.a.rule, {__uint_as_float(counters.width), __uint_as_float(counters.height)});
+  }
+  __device__ void add(const Window& w, std::uint32_t number) const {
     for (std::uint32_t k = 0; k < w.x.count; ++k)
       atomicOr(column(w.x.first + static_cast<int>(k)) + number / 32, 1u << number % 32);
     for (std::uint32_t k = 0; k < w.y.count; ++k)

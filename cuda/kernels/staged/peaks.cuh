@@ -15,109 +15,23 @@
 
 namespace crowd::CROWD_STAGED {
 
-/// Some of the best, which a block decides.
-struct HeldBest {
-  static constexpr std::uint32_t room = 32;
-  /// Suppressors of one that have room on its list.
-  static constexpr std::uint32_t list_room = warp_size;
-
-  std::uint32_t first, step;  ///< number k is first + k * step among the best
-  std::uint32_t size;
-  float4 box[room];
-  std::uint64_t key[room];
-  std::int32_t label[room];
-  std::uint32_t suppressors[room];  ///< so many, or more than were to be listed
-  std::uint16_t list[room][list_room];
-  static_assert(2 * tuning::staged_best <= 1 << 16);
-};
-
-/// Lists up to `list_room` suppressors of those that the block holds. Waits for what its threads have written of these.
-/// For a whole block; `size` is not 0.
-__device__ inline void list_best_suppressors(const Stage& stage, const Listed& best, std::uint32_t size, HeldBest& held,
-                                             std::uint32_t list_room) {
-  constexpr unsigned at_once = 4;
-  for (std::uint32_t begin = threadIdx.x; begin - threadIdx.x < size; begin += threads * at_once) {
-    float4 others[at_once];
-    std::uint64_t keys[at_once];
-#pragma unroll
-    for (unsigned k = 0; k < at_once; ++k) {
-      const std::uint32_t at = min(begin + k * threads, size - 1);
-      others[k] = best.box[at];
-      keys[k] = begin + k * threads < size ? best.key[at] : 0;
-    }
-    if (begin == threadIdx.x)
-      __syncthreads();
-    for (std::uint32_t c = 0; c < held.size; ++c) {
-      // The others of a candidate with more are of no use.
-      if (load_relaxed(&held.suppressors[c]) > list_room)
-        continue;
-      const float4 box = held.box[c];
-      const Subject mine{box, area(as_box(box), stage.a.rule.overlap.offset), held.label[c], held.key[c]};
-      unsigned may = 0;
-#pragma unroll
-      for (unsigned k = 0; k < at_once; ++k)
-        may |= static_cast<unsigned>(stage.may_suppress(keys[k], others[k], mine)) << k;
-      if (!may)
-        continue;
-#pragma unroll
-      for (unsigned k = 0; k < at_once; ++k)
-        if (may >> k & 1 && stage.suppresses(keys[k], others[k], mine)) {
-          const std::uint32_t at = atomicAdd(&held.suppressors[c], 1u);
-          if (at < list_room)
-            held.list[c][at] = static_cast<std::uint16_t>(begin + k * threads);
-        }
-    }
-  }
+/// Decides the one of a dense crowd's best at `at`, as far as decisions of others say. Other warps may not have begun,
+/// so looks are few: what stays undecided is no peak. For a whole warp.
+__device__ inline Decision decide_best(const Stage& stage, const Best& best, std::uint32_t at, const Subject& mine,
+                                       NumberQueue& queue) {
+  const Finds finds = find_among_best(stage, best, best.end_of_half(at), queue, mine);
+  const Decision decision = decide_by_finds(stage, finds, tuning::staged_best_looks);
+  if (threadIdx.x % warp_size == 0 && decision.is_decided())
+    stage.decide(best.number(at), decision);
+  return decision;
 }
 
-/// Adds the one at `c` of those that the block holds.
-__device__ inline void add_peak(const Stage& stage, const HeldBest& held, std::uint32_t c) {
+/// Adds one to the peaks, with the bins of its box.
+__device__ inline void add_peak(const Stage& stage, const Subject& its, const Window& near) {
   const Listed peaks = peaks_of(stage);
   const std::uint32_t number = atomicAdd(peaks.count, 1u);
-  if (peaks.add(number, held.box[c], held.key[c]))
-    peak_bins(stage).add(stage, held.box[c], number);
-}
-
-/// Decides those that the block holds, as far as lists and decisions of others say, and adds the survivors to the
-/// peaks. Other blocks may not have begun, so looks are few: what stays undecided is no peak. For a whole block.
-__device__ inline void decide_held(const Stage& stage, const HeldBest& held) {
-  constexpr unsigned items = HeldBest::room / warps;
-  const std::uint32_t warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
-  std::uint32_t listed[items];  // the lane's suppressor of each candidate of the warp
-  std::uint32_t waits = 0;      // a bit for each that is not known to be suppressed
-  std::uint32_t open = 0, kept = 0;
-#pragma unroll
-  for (unsigned k = 0; k < items; ++k) {
-    const std::uint32_t c = k * warps + warp;
-    const std::uint32_t suppressors = c < held.size ? held.suppressors[c] : 0;
-    listed[k] = held.list[c][lane];
-    open |= static_cast<std::uint32_t>(c < held.size) << k;
-    waits |= static_cast<std::uint32_t>(lane < suppressors) << k;
-  }
-  for (unsigned looks = 0; open && looks < tuning::staged_best_looks; ++looks) {
-    std::uint32_t word[items];
-#pragma unroll
-    for (unsigned k = 0; k < items; ++k)
-      word[k] = waits >> k & 1 ? stage.decision(listed[k]).word() : Decision::suppressed().word();
-#pragma unroll
-    for (unsigned k = 0; k < items; ++k) {
-      if (!(open >> k & 1))
-        continue;
-      const std::uint32_t c = k * warps + warp;
-      const Decision its = Decision::of_word(word[k]);
-      const bool suppressed = __any_sync(all_lanes, its.is_kept());
-      const bool survives = __all_sync(all_lanes, its.is_suppressed()) && held.suppressors[c] <= HeldBest::list_room;
-      waits &= ~(static_cast<std::uint32_t>(its.is_suppressed()) << k);
-      if (!suppressed && !survives)
-        continue;
-      open &= ~(1u << k);
-      kept |= static_cast<std::uint32_t>(survives) << k;
-      if (lane == 0)
-        stage.decide(held.first + c * held.step, survives ? Decision::kept() : Decision::suppressed());
-    }
-  }
-  if (lane < items && kept >> lane & 1)
-    add_peak(stage, held, lane * warps + warp);
+  if (peaks.add(number, its.box, its.key))
+    peak_bins(stage).add(near, number);
 }
 
 /// Makes peaks of all of the best, as many as have bits. For a whole block, number `block` of `blocks`.
@@ -126,43 +40,38 @@ __device__ inline void use_best(const Stage& stage, std::uint32_t size, std::uin
   if (block == 0 && threadIdx.x == 0)
     *peaks.count = size;
   for (std::uint32_t k = block * threads + threadIdx.x; k < min(size, peaks.room); k += blocks * threads)
-    peak_bins(stage).add(stage, peaks.box[k], k);
+    peak_bins(stage).add(peak_bins(stage).window_of(stage, peaks.box[k]), k);
 }
 
-/// Finds the peaks among the best of a crowd: the block takes every so-manieth. For a whole block, number `block` of
-/// its `blocks`.
-__device__ inline void find_peaks(const Stage& stage, HeldBest& held, std::uint32_t block, std::uint32_t blocks) {
-  const Listed best = best_of(stage);
-  const std::uint32_t size = *best.count;
-  if (stage.a.all_suppress)
-    return use_best(stage, size, block, blocks);
-  if (size > best.room)
+/// Finds the peaks of a crowd among its best, each of which a warp decides. For a whole block, number `block` of its
+/// `blocks`.
+__device__ inline void find_peaks(const Stage& stage, NumberQueue (&queues)[warps], std::uint32_t block,
+                                  std::uint32_t blocks) {
+  const Listed listed = best_of(stage);
+  // All are loaded at a time.
+  const std::uint32_t crowd = materialize(stage.counters().crowd);
+  const std::uint32_t upper = materialize(listed.count[0]);
+  const std::uint32_t count = upper + materialize(listed.count[1]);
+  if (!unlikely(crowd != no_crowd))
     return;
-  const bool is_dense = stage.counters().crowd == dense_crowd;
-  const std::uint32_t t = threadIdx.x;
+  if (stage.a.all_suppress)
+    return use_best(stage, count, block, blocks);
+  if (count > listed.room)
+    return;
+  const bool is_dense = crowd == dense_crowd;
   // For scatter().
   if (is_dense)
     NearBins::clear(stage, stage.a.left.bins, max_left(stage.a.frames.capacity), block, blocks);
-  for (std::uint32_t first = block; first < size; first += blocks * HeldBest::room) {
-    const std::uint32_t own = first + t * blocks;
-    if (t == 0) {
-      held.first = first;
-      held.step = blocks;
-      held.size = min(ceil_div(size - first, blocks), HeldBest::room);
-    }
-    if (t < HeldBest::room && own < size) {
-      held.box[t] = best.box[own];
-      held.key[t] = best.key[own];
-      held.label[t] = stage.label(held.key[t]);
-      held.suppressors[t] = 0;
-    }
-    list_best_suppressors(stage, best, size, held, is_dense ? HeldBest::list_room : 0);
-    __syncthreads();
-    if (is_dense)
-      decide_held(stage, held);
-    else if (t < held.size && !held.suppressors[t])
-      add_peak(stage, held, t);
-    __syncthreads();
+  const Best best{listed, upper, count};
+  const std::uint32_t warp = threadIdx.x / warp_size;
+  for (std::uint32_t at = block * warps + warp; at < count; at += warps * blocks) {
+    const std::uint32_t number = best.number(at);
+    const Subject mine = stage.subject_of(listed.key[number], listed.box[number]);
+    const Window near = peak_bins(stage).window_of(stage, mine.box);
+    const bool survives = is_dense ? decide_best(stage, best, at, mine, queues[warp]).is_kept()
+                                   : !has_better(stage, best, best.end_of_half(at), mine);
+    if (threadIdx.x % warp_size == 0 && survives)
+      add_peak(stage, mine, near);
   }
 }
 

@@ -81,7 +81,7 @@ __device__ inline void look(const Stage& stage, Pending& pending) {
 
 /// Lists the suppressors of the candidate of `lane` anew, leaving out those that are suppressed by now. For a whole
 /// warp.
-__device__ inline void refill(const Stage& stage, Pending& pending, LeftQueue& queue, int lane) {
+__device__ inline void refill(const Stage& stage, Pending& pending, NumberQueue& queue, int lane) {
   const Subject its = stage.subject(__shfl_sync(all_lanes, pending.place, lane));
   std::uint64_t best = 0;
   std::uint64_t second = 0;
@@ -147,7 +147,7 @@ __device__ inline bool take_refill(const Stage& stage, Pending& pending) {
 }
 
 /// Looks, and refills lists that are used up. For a whole warp.
-__device__ inline void look_and_refill(const Stage& stage, Pending& pending, LeftQueue& queue) {
+__device__ inline void look_and_refill(const Stage& stage, Pending& pending, NumberQueue& queue) {
   if (pending.is_undecided())
     look(stage, pending);
   for (unsigned todo = __ballot_sync(all_lanes, take_refill(stage, pending)); todo; todo &= todo - 1)

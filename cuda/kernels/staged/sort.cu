@@ -45,11 +45,6 @@ struct Loaded {
   std::int32_t label;
 };
 
-__device__ float ranked_score(const Stage& stage, std::uint32_t i) {
-  const std::size_t at = stage.a.frames.input(stage.frame) + i;
-  return stage.a.rules.ranked_score(at, stage.a.frames.scores[at]);
-}
-
 /// A candidate of the block with that number among those of candidates.
 __device__ Loaded load(const Stage& stage, std::uint32_t block) {
   const Frames& frames = stage.a.frames;
@@ -61,35 +56,31 @@ __device__ Loaded load(const Stage& stage, std::uint32_t block) {
   return {i, true, frames.boxes[at], given, stage.a.rules.ranked_score(at, given), stage.label_of(i)};
 }
 
-__device__ void sample_scores(const Stage& stage, std::uint32_t n, float (&scores)[lane_scores]) {
-#pragma unroll
-  for (unsigned s = 0; s < lane_scores; ++s)
-    scores[s] = n ? ranked_score(stage, sample(n, s)) : NAN;
-}
-
-/// Measures the grid by one warp, the bins of scores by another, and what the best scores are by a third. Between
+/// Measures the grid by one warp, the bins of scores by another, and what the best scores are by others. Between
 /// barriers.
-__device__ void measure(const Stage& stage, Scale& scale, std::uint32_t& min_best) {
+__device__ void measure(const Stage& stage, Scale& scale, BestKeys (&best)[best_warps]) {
   const StagedArguments& a = stage.a;
   const std::uint32_t n = a.frames.size(stage.frame);
-  if (threadIdx.x / warp_size == 0) {
+  const unsigned warp = threadIdx.x / warp_size;
+  const bool is_first_lane = threadIdx.x % warp_size == 0;
+  if (warp == 0) {
     Grid grid = measure_grid(a.frames, stage.frame, n, a.rule, a.shape.columns, a.shape.rows);
     grid.per_x *= tuning::staged_narrow;
-    if (threadIdx.x == 0)
+    if (is_first_lane)
       scale.grid = grid;
-  } else if (threadIdx.x / warp_size == 1) {
+  } else if (warp == 1) {
     float scores[lane_scores];
-    sample_scores(stage, n, scores);
+#pragma unroll
+    for (unsigned s = 0; s < lane_scores; ++s)
+      scores[s] = n ? stage.ranked_score(sample(n, s)) : NAN;
     const ScoreBins bins = measure_scores(scores, n, a.shape.bins);
-    if (threadIdx.x == warp_size)
+    if (is_first_lane)
       scale.scores = bins;
-  } else if (threadIdx.x / warp_size == 2) {
-    float scores[lane_scores];
-    sample_scores(stage, n, scores);
-    const std::uint32_t sought = a.all_suppress ? max_best_peaks(a.frames.capacity) : sought_best(a.frames.capacity);
-    const std::uint32_t key = a.shape.peak_blocks ? min_best_key(scores, n, sought) : ~0u;
-    if (threadIdx.x == 2 * warp_size)
-      min_best = key;
+  } else if (warp < 2 + best_warps) {
+    static_assert(2 + best_warps <= warps);
+    const BestKeys keys = a.shape.peak_blocks ? estimate_best(stage, n, warp - 2) : BestKeys::none();
+    if (is_first_lane)
+      best[warp - 2] = keys;
   }
 }
 
@@ -126,14 +117,14 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   __shared__ BlockCounters total;
   // Counted in shared memory first: chunks are few, and atomics on them would serialise.
   extern __shared__ std::uint32_t in_chunk[];
-  __shared__ std::uint32_t min_best;
+  __shared__ BestKeys estimates[best_warps];
   __shared__ CrowdShared crowd;
   const Stage stage(a, blockIdx.y);
   const std::uint32_t first = a.shape.peak_blocks != 0;
   if (blockIdx.x < first)
     return note_crowd(stage, crowd);
   const auto [i, here, b, given, score, label] = load(stage, blockIdx.x - first);
-  measure(stage, scale, min_best);
+  measure(stage, scale, estimates);
   if (threadIdx.x == 0)
     total = {0, 0, 0, 0};
   for (std::uint32_t c = threadIdx.x; c < a.shape.chunks; c += threads)
@@ -159,8 +150,10 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   // The atomics of all three follow each other before the first is waited for.
   const AddOne in_cell(stage.starts(), cell, valid);
   const AddOne in_bin(stage.starts(), bin, valid);
-  const bool is_best = valid && score_key(score) >= min_best;
-  const AddOne in_best(best_of(stage).count, 0, is_best);
+  const BestKeys best = mean_of(estimates);
+  const bool is_best = valid && score_key(score) >= best.least;
+  const bool is_upper = score_key(score) >= best.upper;
+  const AddOne in_best(stage.counters().best, is_upper ? 0 : 1, is_best);
   if (valid) {
     atomicAdd(&in_chunk[cell / chunk], 1u);
     atomicAdd(&in_chunk[bin / chunk], 1u);
@@ -168,7 +161,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   const SortSlots slots{in_cell.before(), in_bin.before()};
   const std::uint32_t number = in_best.before();
   if (is_best)
-    best_of(stage).add(number, b, rank_key(score, i));
+    best_of(stage).add(is_upper ? number : best_of(stage).from_the_back(number), b, rank_key(score, i));
   if (here)
     slots_of(stage)[i] = valid ? slots : SortSlots{no_slot, no_slot};
   if (here && !valid && a.out.representatives)
@@ -199,14 +192,11 @@ __global__ void __launch_bounds__(threads, resident_blocks) scan(StagedArguments
   __shared__ typename Reduce::TempStorage reduction;
   __shared__ typename Scan::TempStorage temporary;
   __shared__ std::uint32_t before;
-  __shared__ HeldBest best;
+  __shared__ NumberQueue queues[warps];
   pdl_wait();
   const Stage stage(a, blockIdx.y);
-  if (blockIdx.x < a.shape.peak_blocks) {
-    if (unlikely(stage.counters().crowd != no_crowd))
-      find_peaks(stage, best, blockIdx.x, a.shape.peak_blocks);
-    return;
-  }
+  if (blockIdx.x < a.shape.peak_blocks)
+    return find_peaks(stage, queues, blockIdx.x, a.shape.peak_blocks);
   const std::uint32_t number = blockIdx.x - a.shape.peak_blocks;
   std::uint32_t* counters = stage.starts() + number * chunk;
   std::uint32_t start[items];

@@ -33,6 +33,14 @@ std::uint32_t peak_blocks(const Call& call) {
                     tuning::staged_max_peak_blocks);
 }
 
+/// Of the best so many are sought.
+std::uint32_t sought(const Call& call) {
+  const std::uint32_t capacity = call.frames.capacity;
+  if (call.all_suppress)
+    return max_best_peaks(capacity);
+  return sought_best(capacity);
+}
+
 }  // namespace
 
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment) {
@@ -90,6 +98,7 @@ void launch(const Call& call, Carver carver) {
   Shape& shape = arguments.shape;
   shape.min_per_warp = min_per_warp(call);
   shape.peak_blocks = peak_blocks(call);
+  shape.sought = sought(call);
   const auto run = [&](void (*kernel)(StagedArguments), std::uint32_t blocks) {
     launch_pdl(kernel, call, {call.grid(blocks), threads}, arguments);
   };

@@ -64,6 +64,7 @@ struct Shape {
   std::uint32_t start_begins;   ///< offset in the cleared words: counters of cells and bins
   std::uint32_t words;          ///< cleared words of a frame
   std::uint32_t peak_blocks;    ///< of scan(), for peaks; 0: none are looked for
+  std::uint32_t sought;         ///< candidates of the best scores, about
 
   CROWD_HD constexpr std::uint32_t cells() const {
     return columns * rows;
@@ -81,10 +82,11 @@ struct FrameCounters {
     std::uint32_t list_entries;  ///< soft methods: reserved of the frame's
     std::uint32_t left;          ///< others: candidates listed as left of a dense crowd (left.cuh)
   };
-  std::uint32_t in_turn;      ///< soft methods: 1 if survivors have to be found one after another
-  std::uint32_t incomplete;   ///< candidates that may have suppressors which are not on their lists
-  std::uint32_t crowd;        ///< Crowd
-  std::uint32_t best, peaks;  ///< candidates listed as such (crowd.cuh)
+  std::uint32_t in_turn;     ///< soft methods: 1 if survivors have to be found one after another
+  std::uint32_t incomplete;  ///< candidates that may have suppressors which are not on their lists
+  std::uint32_t crowd;       ///< Crowd
+  std::uint32_t best[2];     ///< candidates listed as such (crowd.cuh): of the upper half, and others
+  std::uint32_t peaks;       ///< candidates listed as such (peaks.cuh)
 };
 
 static_assert(offsetof(FrameCounters, done) == 0);
@@ -148,6 +150,7 @@ constexpr Shape make_shape(std::uint32_t capacity) {
   shape.blocks = capacity ? ceil_div(capacity, threads) : 1;
   shape.min_per_warp = warp_size;
   shape.peak_blocks = 0;
+  shape.sought = 0;
   shape.window_blocks = ceil_div(capacity, candidates_per_block);
   shape.scan_begins =
       padded_words(sizeof(FrameCounters) / sizeof(std::uint32_t) + resolve_blocks(capacity, tuning::staged_per_warp));
@@ -357,6 +360,10 @@ struct Stage {
   }
   __device__ Subject subject(std::uint32_t place) const {
     return subject_of(a.arrays.key[slot + place], a.arrays.box[slot + place]);
+  }
+  __device__ float ranked_score(std::uint32_t index) const {
+    const std::size_t at = a.frames.input(frame) + index;
+    return a.rules.ranked_score(at, a.frames.scores[at]);
   }
   /// Conservative test without branches: true if the candidate with this key and box suppresses `mine`, whatever the
   /// class, and for few others.

@@ -4,49 +4,13 @@
 // Stage five: lists each candidate's suppressors. Further blocks of the same launch list all places in rank order.
 
 #include "kernels/launch.cuh"
+#include "kernels/staged/finds.cuh"
 #include "kernels/staged/left.cuh"
 #include "kernels/staged/window.cuh"
 
 namespace crowd::CROWD_STAGED {
 
 namespace {
-
-/// The three best suppressors that a lane has found, as by_score(), and the number of all that it was given.
-struct Finds {
-  static constexpr std::uint32_t room = 3;
-
-  std::uint64_t best[room] = {};
-  std::uint32_t count = 0;
-
-  __device__ void add(std::uint64_t key, std::uint32_t place) {
-    std::uint64_t entry = by_score(key, place);
-    ++count;
-#pragma unroll
-    for (std::uint64_t& held : best) {
-      const std::uint64_t lesser = min(held, entry);
-      held = max(held, entry);
-      entry = lesser;
-    }
-  }
-  /// What has a lower score would not be held. 0 while there is room.
-  __device__ std::uint32_t min_held_score() const {
-    return static_cast<std::uint32_t>(best[2] >> 32);
-  }
-  /// Takes the best entry off the lanes of a candidate; 0 if there is none. For a whole warp.
-  template <unsigned shared_by>
-  __device__ std::uint64_t take_best() {
-    std::uint64_t top = best[0];
-#pragma unroll
-    for (unsigned step = shared_by / 2; step; step /= 2)
-      top = max(top, __shfl_xor_sync(all_lanes, top, step));
-    if (top == best[0]) {
-      best[0] = best[1];
-      best[1] = best[2];
-      best[2] = 0;
-    }
-    return top;
-  }
-};
 
 struct Bin {
   std::uint32_t first, end;
@@ -162,45 +126,20 @@ __device__ void write_list(const Stage& stage, const Assignment& assigned, Finds
                                                        : Decision::kept());
 }
 
-/// Decides a candidate by looks at the decisions of all its suppressors, which the lanes of the warp have found. Warps
-/// of these may not have begun, so looks are few. For a whole warp.
-__device__ Decision decide_by_finds(const Stage& stage, const Finds& finds) {
-  const bool all_held = __all_sync(all_lanes, finds.count <= Finds::room);
-  std::uint32_t waits = (1u << min(finds.count, Finds::room)) - 1;  // for those not known to be suppressed
-  for (unsigned looks = 0; looks < tuning::staged_left_looks; ++looks) {
-    std::uint32_t word[Finds::room];
-#pragma unroll
-    for (unsigned k = 0; k < Finds::room; ++k)
-      word[k] =
-          (waits >> k & 1 ? stage.decision(static_cast<std::uint32_t>(finds.best[k])) : Decision::suppressed()).word();
-    bool kept = false;
-#pragma unroll
-    for (unsigned k = 0; k < Finds::room; ++k) {
-      kept |= Decision::of_word(word[k]).is_kept();
-      waits &= ~(static_cast<std::uint32_t>(Decision::of_word(word[k]).is_suppressed()) << k);
-    }
-    if (__any_sync(all_lanes, kept))
-      return Decision::suppressed();
-    if (!__any_sync(all_lanes, waits))
-      return all_held ? Decision::kept() : Decision::undecided();
-  }
-  return Decision::undecided();
-}
-
 /// Decides the `count` candidates that are left of a crowd, a warp each, or lists their suppressors; scatter() has
 /// decided the others. For a whole block.
 __device__ void list_among_left(const Stage& stage, std::uint32_t count) {
-  __shared__ LeftQueue queues[warps];
-  const Left left = left_of(stage);
+  __shared__ NumberQueue queues[warps];
+  const Listed left = left_of(stage);
   const std::uint32_t warp = threadIdx.x / warp_size;
   for (std::uint32_t number = blockIdx.x * warps + warp; number < count;
        number += stage.a.shape.window_blocks * warps) {
-    const Subject mine = stage.subject_of(left.listed.key[number], left.listed.box[number]);
+    const Subject mine = stage.subject_of(left.key[number], left.box[number]);
     Finds finds;
     visit_left(stage, left, count, queues[warp], mine,
                [&](std::uint32_t place, std::uint64_t key) { finds.add(key, place); });
     const Assignment assigned{left.place[number], threadIdx.x % warp_size == 0};
-    const Decision decision = decide_by_finds(stage, finds);
+    const Decision decision = decide_by_finds(stage, finds, tuning::staged_left_looks);
     if (!decision.is_decided())
       write_list<warp_size>(stage, assigned, finds, false, false);
     else if (assigned.writes)

@@ -29,7 +29,7 @@ struct ResolveShared {
   union {
     /// Of a thread's candidate: bits of threads before, a word for each warp up to its own.
     std::uint32_t suppressors[warps * (warps + 1) / 2][warp_size];
-    LeftQueue queues[warps];  ///< until the block waits
+    NumberQueue queues[warps];  ///< until the block waits
   };
   std::uint32_t open[warps], kept[warps];  ///< bits of threads
 
