@@ -105,8 +105,9 @@ constexpr unsigned staged_min_crowd = 512;  ///< capacity of a frame, at least
 /// Candidates of the best scores that peaks are sought among, if that is less than a 16th of the capacity, with room
 /// for twice as many. Of 2048, heads of 33600 take 49 us, of 1536 44, of 1024 more are left than have room: 75.
 constexpr unsigned staged_best = 1536;
-/// Peaks of a frame, if that is less than a 16th of the capacity. Four times as many may be left.
+/// Peaks of a frame, and candidates that may be left, if that is less than a 16th and a quarter of the capacity.
 constexpr unsigned staged_peaks = 1024;
+constexpr unsigned staged_left = 8192;
 /// Looks at others' decisions until one of the best is left undecided, and until one of those that are left of a dense
 /// crowd is: about a third of a microsecond each. With 8 of the second, heads of 33600 take 54 us, not 50.
 constexpr unsigned staged_best_looks = 12;

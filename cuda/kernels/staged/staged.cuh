@@ -126,9 +126,13 @@ CROWD_HD constexpr std::uint32_t max_best_peaks(std::uint32_t capacity) {
   return most < enough ? most : enough;
 }
 
-/// Candidates that no peak suppresses which a frame has room for, where peaks are looked for: a multiple of 128.
+/// Candidates that no peak suppresses which a frame has room for, where peaks are looked for: a multiple of 128, and a
+/// quarter of the capacity at most.
 CROWD_HD constexpr std::uint32_t max_left(std::uint32_t capacity) {
-  return max_peaks(capacity) * 4;
+  if (capacity < tuning::staged_min_crowd)
+    return 0;
+  const std::uint32_t most = capacity / 2048 * 512;
+  return most < 512 ? 512 : most < tuning::staged_left ? most : tuning::staged_left;
 }
 
 /// Words of NearBins: a bit for each bin of both axes and each of so many boxes.
