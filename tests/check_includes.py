@@ -16,7 +16,6 @@ LAYERS = {
     "cuda/include": [],
     "cuda/core": ["cuda/include"],
     "cuda/cpu": ["cuda/core", "cuda/include"],
-    "cuda/kernels/best_first": ["cuda/kernels/direct", "cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels/direct": ["cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels/staged": ["cuda/kernels", "cuda/core", "cuda/include"],
     "cuda/kernels/paper": ["cuda/kernels", "cuda/core", "cuda/include"],

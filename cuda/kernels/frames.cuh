@@ -13,7 +13,6 @@
 #include "core/rules.hpp"
 #include "core/validity.hpp"
 #include "kernels/gather.cuh"
-#include "kernels/memory.cuh"
 #include "kernels/tuning.hpp"
 
 namespace crowd {
@@ -28,7 +27,6 @@ struct Frames {
   std::uint32_t capacity;
   std::uint32_t limit;     ///< candidates of a frame that are looked at: the capacity, or less in method paper
   std::uint32_t over = 0;  ///< frames of up to so many are left to other launches, and have a size of 0 here
-  const std::uint32_t* settled = nullptr;  ///< [frames]: 1 for those that best first has decided; null: none
 
   __device__ std::uint32_t count(std::uint32_t frame) const {
     return counts ? counts[frame] : capacity;
@@ -45,10 +43,6 @@ struct Frames {
   /// Stages up to resolve() end without waiting where it is one; that one waits for the direct path (cuda/MEMORY.md).
   __device__ bool takes(std::uint32_t frame) const {
     return over == 0 || size(frame) > 0;
-  }
-  /// Whether its results are written. Known once the launches of best first are complete.
-  __device__ bool is_settled(std::uint32_t frame) const {
-    return settled && load_relaxed(settled + frame);
   }
   /// Index of the frame's first candidate in boxes, scores and classes.
   __device__ std::size_t input(std::uint32_t frame) const {
@@ -187,14 +181,6 @@ std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::s
 /// direct_capacity and up to one_pass_capacity, by a rule that is
 /// bounded() (near.cuh). `carver`: workspace_bytes() of both paths.
 void launch_one_pass(const Call& call, Carver carver);
-
-/// Whether calls of this shape may have best_first/: greedy without representatives and members, by a rule that is
-/// bounded().
-bool has_best_first(std::uint32_t frames, std::uint32_t capacity);
-/// Sets `settled`, a word a frame, and Frames::settled, by which the stages leave those frames; clears Call::cleared.
-/// `carver`: best_first_bytes() of device memory.
-void launch_best_first(Call& call, Carver carver, std::uint32_t* settled);
-std::size_t best_first_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 }  // namespace direct
 
 /// The same, with what needs_pair_test() and needs_admission() are about.
@@ -206,9 +192,8 @@ void launch_one_pass(const Call& call, Carver carver);
 /// Greedy or map-reduce with all outputs, for any capacity. `carver`: workspace_bytes() of device memory.
 namespace staged {
 void launch(const Call& call, Carver carver);
-/// At the begin of that memory, of which these take cleared_bytes().
+/// At the begin of that memory.
 ClearedWords cleared_words(const Call& call, Carver carver);
-std::size_t cleared_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 }  // namespace staged
 
@@ -216,7 +201,6 @@ std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::s
 namespace ruled {
 void launch(const Call& call, Carver carver);
 ClearedWords cleared_words(const Call& call, Carver carver);
-std::size_t cleared_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);
 
 /// Soft-NMS with all outputs, for frames of up to tuning::soft_capacity candidates. Those of a capacity of

@@ -116,40 +116,16 @@ bool takes_one_pass(const Call& call) {
          !call.out.members && !reads_weights(call.params) && bounded(pair_rule(call.rule(), false));
 }
 
-/// Whether best first may decide frames of the call.
-bool takes_best_first(const Call& call, bool rules) {
-  return has_direct && !rules && !call.all_suppress && direct::has_best_first(call.frame_count, call.frames.capacity) &&
-         !call.out.representatives && !call.out.members && bounded(pair_rule(call.rule(), false));
-}
-
 /// Where the stages' part of the workspace begins: behind the direct path's, if both may be launched.
 std::size_t stages_begin(std::uint32_t frames, std::uint32_t capacity) {
   return may_take_both(frames, capacity) ? direct::workspace_bytes(frames, capacity, alignment) : 0;
 }
 
-/// What best first leaves for the stages to read, before their part of the workspace.
-std::size_t settled_bytes(std::uint32_t frames, std::uint32_t capacity) {
-  Carver carver(nullptr, alignment);
-  carver.take<std::uint32_t>(direct::has_best_first(frames, capacity) ? frames : 0);
-  return carver.bytes();
-}
-
-/// Its own arrays are behind the words that it clears, in the place of other arrays of the stages.
-std::size_t best_first_begins(std::uint32_t frames, std::uint32_t capacity) {
-  return settled_bytes(frames, capacity) + staged::cleared_bytes(frames, capacity, alignment);
-}
-
-std::size_t stages_bytes(std::uint32_t frames, std::uint32_t capacity) {
-  const std::size_t bytes = settled_bytes(frames, capacity) + staged::workspace_bytes(frames, capacity, alignment);
-  if (!direct::has_best_first(frames, capacity))
-    return bytes;
-  return std::max(bytes, best_first_begins(frames, capacity) + direct::best_first_bytes(frames, capacity, alignment));
-}
-
 std::size_t lists_bytes(const CrowdNmsParams& params, std::uint32_t frames, std::uint32_t capacity) {
   const std::size_t direct_bytes =
       capacity <= tuning::direct_capacity ? direct::workspace_bytes(frames, capacity, alignment) : 0;
-  const std::size_t bytes = std::max(direct_bytes, stages_begin(frames, capacity) + stages_bytes(frames, capacity));
+  const std::size_t bytes =
+      std::max(direct_bytes, stages_begin(frames, capacity) + staged::workspace_bytes(frames, capacity, alignment));
   // More frames need no less.
   return frames > tuning::direct_with_room ? std::max(bytes, lists_bytes(params, tuning::direct_with_room, capacity))
                                            : bytes;
@@ -165,7 +141,6 @@ bool accepted_or_forgotten(Call& call) {
   call.error = cudaSuccess;
   call.is_gathered = false;
   call.cleared = {};
-  call.frames.settled = nullptr;
   return false;
 }
 
@@ -189,20 +164,12 @@ void launch_lists(Call& call, std::byte* workspace) {
   if ((takes_one_pass(call) && launch_one_pass(call, rules, of_direct)) || call.error != cudaSuccess)
     return;
   const std::uint32_t capacity = call.frames.capacity;
-  std::byte* const others_begin = workspace + stages_begin(call.frame_count, capacity);
-  const Carver of_stages(others_begin + settled_bytes(call.frame_count, capacity), alignment);
+  const Carver of_stages(workspace + stages_begin(call.frame_count, capacity), alignment);
   const bool taken = takes_direct(call) && launch_direct(call, rules, of_direct, of_stages);
   if ((taken && call.is_direct()) || call.error != cudaSuccess)
     return;
   Call others = call;
   others.frames.over = taken ? tuning::direct_capacity : 0;
-  if (takes_best_first(call, rules)) {
-    others.cleared = staged::cleared_words(call, of_stages);
-    direct::launch_best_first(others, Carver(others_begin + best_first_begins(call.frame_count, capacity), alignment),
-                              reinterpret_cast<std::uint32_t*>(others_begin));
-    if (!accepted_or_forgotten(others) && others.error != cudaSuccess)
-      return call.note(others.error);
-  }
   (rules ? ruled::launch : staged::launch)(others, of_stages);
   call.note(others.error);
 }

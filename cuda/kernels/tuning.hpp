@@ -55,29 +55,6 @@ constexpr unsigned direct_vectors = 64;
 /// A warp whose turn is to come looks again after so many nanoseconds for each that is before it.
 constexpr unsigned direct_sleep = 64;
 
-/// Best first (best_first/): frames of a call at least, and largest capacity. 8400 candidates in 40 clusters, raw heads
-/// of 8400 and 8192 uniform candidates take, by best first and by the stages (H200):
-///   8 frames    64 and 76    86 and 63    50 and 36
-///   16          74 and 106   127 and 98   73 and 58
-///   32          98 and 199   162 and 161  120 and 103
-/// With 16384 candidates in 147 clusters the stages are as quick.
-constexpr unsigned best_first_frames = 9;
-constexpr unsigned best_first_capacity = 10240;
-constexpr unsigned best_first_block = 1024;
-/// Most candidates of a frame that are decided together.
-constexpr unsigned best_first_room = 1024;
-/// Boxes that are sampled, each compared with so many others, and how many of these pairs overlap in a crowd at least.
-constexpr unsigned best_first_sampled = 128;
-constexpr unsigned best_first_pairs = 32;
-constexpr unsigned best_first_overlaps = 20;
-/// Samples of scores; by these, so many of the best are decided first that each overlaps about `alike` others, within
-/// these bounds.
-constexpr unsigned best_first_samples = 256;
-constexpr unsigned best_first_alike = 20;
-constexpr unsigned best_first_min = 512;
-constexpr unsigned best_first_max = 896;
-constexpr unsigned best_first_bins = 64;  ///< of an axis, a power of two
-
 /// Staged path (staged.cu): max candidates of a frame. Packed words have room for this many, see their static_asserts.
 constexpr unsigned staged_capacity = 1u << 20;
 /// Threads of a block.

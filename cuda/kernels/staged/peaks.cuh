@@ -10,7 +10,6 @@
 // In map-reduce a candidate suppresses others even if it is suppressed. There all of the best are peaks, and keys stay.
 #pragma once
 
-#include "kernels/memory.cuh"
 #include "kernels/staged/crowd.cuh"
 
 namespace crowd::CROWD_STAGED {

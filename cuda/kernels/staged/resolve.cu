@@ -117,16 +117,12 @@ __device__ void wait_for_direct(const StagedArguments& a) {
 __global__ void __launch_bounds__(threads) resolve(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
     return wait_for_direct(a);
-  // Read here and asked below, so that the ticket need not wait for it.
-  const bool settled = a.frames.is_settled(blockIdx.y);
   __shared__ ResolveShared shared;
   const Stage stage(a, blockIdx.y);
   if (threadIdx.x == 0) {
     shared.block = atomicAdd(&stage.counters().tickets, 1u);
     shared.waits = shared.done = shared.survivors = 0;
   }
-  if (settled)
-    return;
   pdl_wait();
   __syncthreads();
   const std::uint32_t size = stage.size();

@@ -130,8 +130,6 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   for (std::uint32_t c = threadIdx.x; c < a.shape.chunks; c += threads)
     in_chunk[c] = 0;
   pdl_wait();
-  // Read here and asked below: the load takes as long as what is in between.
-  const bool settled = a.frames.is_settled(stage.frame);
   __syncthreads();
   if (blockIdx.x == first && threadIdx.x == 0)
     a.arrays.scale[stage.frame] = scale;
@@ -143,8 +141,6 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   add_up(total, width(b, offset), height(b, offset), state);
   const std::uint32_t cell = scale.grid.cell(b, CellShift::of(label));
   const std::uint32_t bin = a.shape.cells() + scale.scores.bin(score, i);
-  if (settled)
-    return;
   if (valid)
     note_size(stage, cell, size_in_cells(scale.grid, width(b, offset), height(b, offset)));
   // The atomics of all three follow each other before the first is waited for.
@@ -184,7 +180,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
 // The first blocks find peaks. Then a block per chunk of counters: each sums up the counts of all chunks before its
 // own.
 __global__ void __launch_bounds__(threads, resident_blocks) scan(StagedArguments a) {
-  if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
+  if (!a.frames.takes(blockIdx.y))
     return;
   using Reduce = cub::BlockReduce<std::uint32_t, threads>;
   using Scan = cub::BlockScan<std::uint32_t, threads>;
@@ -218,7 +214,7 @@ __global__ void __launch_bounds__(threads, resident_blocks) scan(StagedArguments
 }
 
 __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
-  if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
+  if (!a.frames.takes(blockIdx.y))
     return;
   const Stage stage(a, blockIdx.y);
   const auto [i, here, b, given, score, label] = load(stage, blockIdx.x);

@@ -51,12 +51,6 @@ std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::s
   return carver.bytes();
 }
 
-std::size_t cleared_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment) {
-  Carver carver(nullptr, alignment);
-  carver.take<std::uint32_t>(std::size_t{frames} * make_shape(capacity).words);
-  return carver.bytes();
-}
-
 ClearedWords cleared_words(const Call& call, Carver carver) {
   const StagedArrays arrays = take_arrays(carver, call.frame_count, call.frames.capacity);
   return {reinterpret_cast<uint4*>(arrays.cleared), make_shape(call.frames.capacity).words / 4};

@@ -150,7 +150,7 @@ __device__ void list_among_left(const Stage& stage, std::uint32_t count) {
 // Blocks from shape.window_blocks on list places by rank.
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads, resident_blocks) find_suppressors(StagedArguments a) {
-  if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
+  if (!a.frames.takes(blockIdx.y))
     return;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
@@ -226,7 +226,7 @@ __device__ Dominated take_left(const Stage& stage, std::uint32_t count) {
 
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads, resident_blocks) find_dominated(StagedArguments a) {
-  if (!a.frames.takes(blockIdx.y) || a.frames.is_settled(blockIdx.y))
+  if (!a.frames.takes(blockIdx.y))
     return;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
