@@ -18,150 +18,20 @@
 #include "kernels/memory.cuh"
 #include "kernels/near.cuh"
 #include "kernels/staged/resolve.cuh"
+#include "kernels/staged/shape.cuh"
 #include "kernels/tuning.hpp"
 
 namespace crowd::CROWD_STAGED {
 
-constexpr unsigned threads = tuning::staged_block;
-constexpr unsigned warp_size = 32;
-constexpr unsigned warps = threads / warp_size;
-
 /// Blocks on a multiprocessor, at least, of kernels that compare candidates: four leave a thread 64 registers. Rules
 /// take more.
 constexpr unsigned resident_blocks = has_rules ? 1 : 4;
-
-/// Lanes that share a candidate, at least; and segments of a window that they look through at once.
-constexpr unsigned lanes = 4;
-constexpr unsigned candidates_per_block = threads / lanes;
-
-/// Counters of cells and bins that a block scans.
-constexpr std::uint32_t chunk = tuning::staged_block * 4;
-
-/// Cells in a row that have a word for the size of their largest box (large.cuh). These words precede Stage::starts().
-constexpr std::uint32_t size_cells = 64;
-
-constexpr std::uint32_t floor_power_of_two(std::uint32_t n) {
-  std::uint32_t power = 1;
-  while (power <= n / 2)
-    power *= 2;
-  return power;
-}
 
 /// State of a block's look-back word in resolve(). The rest of the word is a number of survivors: of the block alone,
 /// or from the first block to its end; `listed`: these can also be read from StagedArrays::ranked.
 enum LookBackState : std::uint32_t { nothing = 0, in_block = 1, up_to_end = 2, listed = 3 };
 constexpr unsigned look_back_bits = 2;
 static_assert(tuning::staged_capacity <= ~0u >> look_back_bits, "counts of survivors go up to the capacity");
-
-/// Sizes that follow from the capacity alone.
-struct Shape {
-  std::uint32_t columns, rows, bins;
-  std::uint32_t chunks;
-  std::uint32_t blocks;         ///< of `threads` candidates
-  std::uint32_t window_blocks;  ///< of candidates_per_block, unless a launch has other ones
-  std::uint32_t min_per_warp;   ///< candidates of a warp of resolve(), at least
-  std::uint32_t scan_begins;    ///< offset in the cleared words: counts of chunks
-  std::uint32_t start_begins;   ///< offset in the cleared words: counters of cells and bins
-  std::uint32_t words;          ///< cleared words of a frame
-  std::uint32_t peak_blocks;    ///< of scan(), for peaks; 0: none are looked for
-  std::uint32_t sought;         ///< candidates of the best scores, about
-
-  CROWD_HD constexpr std::uint32_t cells() const {
-    return columns * rows;
-  }
-};
-
-/// First of a frame's cleared words. The look-back words, the counts of chunks, the sizes of largest boxes
-/// and the counters of cells and bins follow.
-struct FrameCounters {
-  std::uint32_t done;           ///< ClearedWords::done()
-  std::uint32_t width, height;  ///< bits of Largest
-  std::uint32_t invalid, below_threshold;
-  std::uint32_t tickets;  ///< drawn by blocks of resolve()
-  union {
-    std::uint32_t list_entries;  ///< soft methods: reserved of the frame's
-    std::uint32_t left;          ///< others: candidates listed as left of a dense crowd (left.cuh)
-  };
-  std::uint32_t in_turn;     ///< soft methods: 1 if survivors have to be found one after another
-  std::uint32_t incomplete;  ///< candidates that may have suppressors which are not on their lists
-  std::uint32_t crowd;       ///< Crowd
-  std::uint32_t best[2];     ///< candidates listed as such (crowd.cuh): of the upper half, and others
-  std::uint32_t peaks;       ///< candidates listed as such (peaks.cuh)
-};
-
-static_assert(offsetof(FrameCounters, done) == 0);
-
-/// What a frame is as to how many others a candidate overlaps.
-enum Crowd : std::uint32_t { no_crowd = 0, sparse_crowd = 1, dense_crowd = 2 };
-
-/// Blocks of resolve() for a frame of that many candidates, if a warp has so many.
-CROWD_HD constexpr std::uint32_t resolve_blocks(std::uint32_t candidates, std::uint32_t per_warp) {
-  return candidates ? ceil_div(candidates, warps * per_warp) : 1;
-}
-
-constexpr std::uint32_t padded_words(std::uint32_t words) {
-  return (words + 3) / 4 * 4;
-}
-
-/// About so many candidates of the best scores peaks are looked for among. Twice as many have room, and as many peaks:
-/// 24 bytes each, in half of StagedArrays::suppressors.
-CROWD_HD constexpr std::uint32_t sought_best(std::uint32_t capacity) {
-  const std::uint32_t most = capacity / 16;
-  return most < tuning::staged_best ? most : tuning::staged_best;
-}
-
-/// Peaks that a frame has bits for: a multiple of 128.
-CROWD_HD constexpr std::uint32_t max_peaks(std::uint32_t capacity) {
-  if (capacity < tuning::staged_min_crowd)
-    return 0;
-  const std::uint32_t most = capacity / 2048 * 128;
-  return most < 128 ? 128 : most < tuning::staged_peaks ? most : tuning::staged_peaks;
-}
-
-/// The same in map-reduce, where the best are peaks: about so many are sought.
-CROWD_HD constexpr std::uint32_t max_best_peaks(std::uint32_t capacity) {
-  const std::uint32_t most = max_peaks(capacity);
-  const std::uint32_t of_larger = max_peaks(capacity / 2);
-  const std::uint32_t enough = of_larger < tuning::staged_best_peaks ? tuning::staged_best_peaks : of_larger;
-  return most < enough ? most : enough;
-}
-
-/// Candidates that no peak suppresses which a frame has room for, where peaks are looked for: a multiple of 128, and a
-/// quarter of the capacity at most.
-CROWD_HD constexpr std::uint32_t max_left(std::uint32_t capacity) {
-  if (capacity < tuning::staged_min_crowd)
-    return 0;
-  const std::uint32_t most = capacity / 2048 * 512;
-  return most < 512 ? 512 : most < tuning::staged_left ? most : tuning::staged_left;
-}
-
-/// Words of NearBins: a bit for each bin of both axes and each of so many boxes.
-CROWD_HD constexpr std::size_t near_words(std::uint32_t boxes) {
-  return 2 * tuning::staged_near_bins * (boxes / 32);
-}
-
-constexpr Shape make_shape(std::uint32_t capacity) {
-  constexpr std::uint32_t min_cells = 64;
-  const std::uint32_t cells = floor_power_of_two(capacity < min_cells ? min_cells : capacity);
-  Shape shape{};
-  // Places of neighbouring cells in a row are consecutive, so a window costs by rows: many narrow columns, few rows.
-  shape.columns = 1;
-  while (shape.columns * shape.columns < 2 * tuning::staged_narrow * cells)
-    shape.columns *= 2;
-  shape.rows = cells / shape.columns;
-  shape.bins = floor_power_of_two(capacity / 2 < min_cells ? min_cells : capacity / 2);
-  shape.chunks = ceil_div(cells + shape.bins, chunk);
-  shape.blocks = capacity ? ceil_div(capacity, threads) : 1;
-  shape.min_per_warp = warp_size;
-  shape.peak_blocks = 0;
-  shape.sought = 0;
-  shape.window_blocks = ceil_div(capacity, candidates_per_block);
-  shape.scan_begins =
-      padded_words(sizeof(FrameCounters) / sizeof(std::uint32_t) + resolve_blocks(capacity, tuning::staged_per_warp));
-  shape.start_begins = padded_words(shape.scan_begins + shape.chunks + cells / size_cells);
-  shape.words = padded_words(shape.start_begins + shape.chunks * chunk + 1);
-  return shape;
-}
 
 /// The best-ranked suppressors of a candidate, by place: 20 bits each.
 class SuppressorList {
