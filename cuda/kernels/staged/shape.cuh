@@ -91,15 +91,21 @@ CROWD_HD constexpr std::uint32_t sought_best(std::uint32_t capacity) {
   return most < tuning::staged_best ? most : tuning::staged_best;
 }
 
-/// Peaks that a frame has bits for: a multiple of 128.
-CROWD_HD constexpr std::uint32_t max_peaks(std::uint32_t capacity) {
+/// Candidates that a frame has bits for, a multiple of 128: so many for each 2048 of its capacity, `most` at most, and
+/// 0 where no peaks are looked for.
+CROWD_HD constexpr std::uint32_t near_room(std::uint32_t capacity, std::uint32_t per_2048, std::uint32_t most) {
   if (capacity < tuning::staged_min_crowd)
     return 0;
-  const std::uint32_t most = capacity / 2048 * 128;
-  return most < 128 ? 128 : most < tuning::staged_peaks ? most : tuning::staged_peaks;
+  const std::uint32_t room = capacity / 2048 * per_2048;
+  return room < per_2048 ? per_2048 : room < most ? room : most;
 }
 
-/// The same in map-reduce, where the best are peaks: about so many are sought.
+/// Of peaks.
+CROWD_HD constexpr std::uint32_t max_peaks(std::uint32_t capacity) {
+  return near_room(capacity, 128, tuning::staged_peaks);
+}
+
+/// Of peaks in map-reduce, where the best are that: about so many are sought.
 CROWD_HD constexpr std::uint32_t max_best_peaks(std::uint32_t capacity) {
   const std::uint32_t most = max_peaks(capacity);
   const std::uint32_t of_larger = max_peaks(capacity / 2);
@@ -107,13 +113,9 @@ CROWD_HD constexpr std::uint32_t max_best_peaks(std::uint32_t capacity) {
   return most < enough ? most : enough;
 }
 
-/// Candidates that no peak suppresses which a frame has room for, where peaks are looked for: a multiple of 128, and a
-/// quarter of the capacity at most.
+/// Of candidates that no peak suppresses.
 CROWD_HD constexpr std::uint32_t max_left(std::uint32_t capacity) {
-  if (capacity < tuning::staged_min_crowd)
-    return 0;
-  const std::uint32_t most = capacity / 2048 * 512;
-  return most < 512 ? 512 : most < tuning::staged_left ? most : tuning::staged_left;
+  return near_room(capacity, 512, tuning::staged_left);
 }
 
 /// Words of NearBins: a bit for each bin of both axes and each of so many boxes.
