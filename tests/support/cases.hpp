@@ -62,8 +62,8 @@ void for_each_case_of_giants(CrowdNmsMethod method, const std::function<void(con
 /// one.
 void for_each_case_of_crowds(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
-/// Batches of frames of more than 4096 candidates, of which the survivors alone are asked for: crowds among frames that
-/// are none, small ones and empty ones; equal scores, candidates that are not valid, thresholds, classes.
+/// Batches of frames of more than 4096 candidates, with and without representatives: crowds among frames that are none,
+/// small ones and empty ones; equal scores, candidates that are not valid, thresholds, classes.
 void for_each_batch_of_crowds(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
 /// Candidates of many classes, of all numbers there are, in one spot: that class alone keeps most of them apart. Small

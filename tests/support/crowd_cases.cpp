@@ -150,6 +150,15 @@ void check_dense_crowds(const Check& check, Dice& dice) {
   for (std::uint32_t i = 0; i < 3 * n; ++i)
     of_many_classes.add({0, 0, 50, 50}, dice.unit(), static_cast<std::int32_t>(i % 80));
   check("dense, of many classes in one spot", Batch::of(of_many_classes), 0.5, as_it_is);
+  // Pairs beside the spot: more than 4096 are left, more than 256 of them peaks.
+  Boxes many_left;
+  for (std::uint32_t i = 0; i < 16 * n; ++i) {
+    const bool in_spot = i % 9 > 1;
+    const float x = in_spot ? 0 : static_cast<float>(i / 9 % 50 * 100 + i % 9 * 10);
+    const float y = in_spot ? 0 : static_cast<float>(i / 450 * 100 + 100);
+    many_left.add({x, y, x + 50, y + 50}, dice.unit());
+  }
+  check("dense, many left", Batch::of(many_left), 0.5, as_it_is);
   check("dense, in a row", Batch::of(ladder(n, 60)), 0.5, as_it_is);
   check("dense, larger", Batch::of(crowd(4500, 12, 1920, 1080, 8)), 0.7, as_it_is);
 }
@@ -205,8 +214,8 @@ Boxes crowd_and_grid(std::uint32_t n) {
   return both;
 }
 
-/// A crowd and boxes that do not overlap, which rank behind some 400 of it and before the others: the last of the best
-/// is one of these, and survives.
+/// A crowd and boxes that do not overlap, which rank behind some 90 of it and before the others: the best are these,
+/// and those of both halves survive.
 Boxes crowd_around_grid(std::uint32_t n) {
   Boxes frame = crowd(n, 20, 1920, 1080, 13);
   const Boxes grid = distribution("disjoint_grid").make(n, 14);
@@ -216,7 +225,7 @@ Boxes crowd_around_grid(std::uint32_t n) {
       frame.boxes[i] = {b.x1 + 1e4F, b.y1, b.x2 + 1e4F, b.y2};
       frame.scores[i] = 0.8F + frame.scores[i] / 10;
     } else {
-      frame.scores[i] = i % 9 == 1 ? 0.9F + frame.scores[i] / 10 : frame.scores[i] * 0.8F;
+      frame.scores[i] = i % 40 == 1 ? 0.9F + frame.scores[i] / 10 : frame.scores[i] * 0.8F;
     }
   return frame;
 }
@@ -239,8 +248,9 @@ void for_each_batch_of_crowds(CrowdNmsMethod method, const std::function<void(co
                                      crowd_around_grid(n),
                                      crowd(n, 10, 1920, 1080, 9),
                                      crowd(n, 60, 1920, 1080, 10)};
-  const auto check = [&](const std::string& name, Batch batch, std::uint32_t max_survivors, auto change) {
-    Case it{"crowds, " + name, default_params(), std::move(batch), {max_survivors, false, false}};
+  const auto check = [&](const std::string& name, Batch batch, std::uint32_t max_survivors, auto change,
+                         bool all_outputs = false) {
+    Case it{"crowds, " + name, default_params(), std::move(batch), {max_survivors, all_outputs, all_outputs}};
     it.params.method = method;
     change(it.params);
     body(it);
@@ -248,7 +258,8 @@ void for_each_batch_of_crowds(CrowdNmsMethod method, const std::function<void(co
   check("of classes", joined(frames), n, as_it_is);
   Batch counted = joined(frames);
   counted.counts = {n, 4200, 4250, n, 1025, 4000, 1024, 900, 0, 1, 5000};
-  check("counted", counted, n, [](CrowdNmsParams& params) { params.class_agnostic = 1; });
+  check(
+      "counted", counted, n, [](CrowdNmsParams& params) { params.class_agnostic = 1; }, true);
   Batch placed = joined(frames);
   for (std::uint32_t f = 0; f < placed.frames; ++f)
     placed.offsets.push_back((placed.frames - 1 - f) * n);
