@@ -71,21 +71,24 @@ constexpr unsigned staged_crowd = 16;
 /// taken for a crowd, and took 83 us, not 51.
 constexpr unsigned staged_min_overlaps = 3;
 /// In a dense crowd, where a candidate overlaps so many, the best are decided and not only searched for those without a
-/// suppressor, and what is left is compared by NearBins: heads of 8400 and 33600 take 27 and 50 us, not 51 and 103,
-/// 16384 in 147 clusters 36, not 45. 65536 in 600 clusters, of which too many are left, would take 92 us, not 83.
+/// suppressor, and what is left is compared by NearBins: heads of 8400 and 33600 take 26 and 48 us, not 51 and 103,
+/// 16384 in 147 clusters 32, not 45. 65536 in 600 clusters, of which more than 4096 are left, would take 92 us, not 83,
+/// with room for so many.
 /// Map-reduce has peaks in dense crowds alone: heads of 33600 take 36 us, not 72, 16 frames of 8400 in 40 clusters 53,
 /// not 95. With those in other crowds, too, 65536 in 600 clusters take 54, not 47.
 constexpr unsigned staged_dense_crowd = 64;
-/// So many of the sampled pairs have to overlap there: of larger crowds more are left than have room.
+/// So many of the sampled pairs have to overlap there: of larger crowds more are left than have room (for 4096).
 constexpr unsigned staged_min_dense = 16;
 constexpr unsigned staged_min_crowd = 512;  ///< capacity of a frame, at least
 /// Candidates of the best scores that peaks are sought among, if that is less than a 16th of the capacity, with room
-/// for twice as many. Of 2048, heads of 33600 take 49 us, of 1536 44, of 1024 more are left than have room: 75.
+/// for twice as many. Of 2048, heads of 33600 take 50 us, of 1536 44, of 1280 52 (each with the best samples of scores
+/// that we know for these, cuda/LESSONS.md, 30).
 constexpr unsigned staged_best = 1536;
-/// In calls of so many frames three quarters of that: 16 heads of 8400 take 66 us, not 75; 16 x 8400 in 40 clusters 78,
-/// not 80. With half 79 and 105.
+/// In calls of so many frames three quarters of that: 16 heads of 8400 take 66 us, not 72; 16 x 8400 in 40 clusters 78,
+/// not 80. With half 79 and 105 (likewise).
 constexpr unsigned staged_batch = 8;
-/// Peaks of a frame, and candidates that may be left, if that is less than a 16th and a quarter of the capacity.
+/// Peaks of a frame, and candidates that may be left, if that is less than a 16th and a quarter of the capacity; 128
+/// and 512 at least.
 constexpr unsigned staged_peaks = 1024;
 constexpr unsigned staged_left = 8192;
 /// Looks at others' decisions until one of the best is left undecided, and until one of those that are left of a dense
@@ -96,13 +99,13 @@ constexpr unsigned staged_left_looks = 16;
 /// them 28.6; 16 heads of 8400, with 256 of each, 89, not 60.
 constexpr unsigned staged_best_peaks = 512;
 constexpr unsigned staged_near_bins = 64;  ///< of an axis, a power of two
-/// Blocks that look for peaks: of a frame at least and at most, and of all frames about.
+/// Blocks that look for peaks: of a frame at least and at most, a warp for each that has room, and of all frames about.
 #if defined(CROWD_NMS_IMPATIENT)
 constexpr unsigned staged_min_peak_blocks = 1;  // a build of the tests: few, which all run at a time
 constexpr unsigned staged_max_peak_blocks = 3;
 #else
 constexpr unsigned staged_min_peak_blocks = 16;
-constexpr unsigned staged_max_peak_blocks = 384;
+constexpr unsigned staged_max_peak_blocks = 2 * staged_best * 32 / staged_block;
 #endif
 constexpr unsigned staged_peak_blocks = 1024;
 /// So many lanes look through a candidate's window, in place of four, if a warp for each took no more than

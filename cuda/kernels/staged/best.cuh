@@ -9,9 +9,9 @@
 
 namespace crowd::CROWD_STAGED {
 
-/// Score keys that a frame's best reach, and the upper half of these.
+/// Score keys that a frame's best reach, and the upper half of these: `upper` is no lower.
 struct BestKeys {
-  std::uint32_t least, upper;
+  std::uint32_t all, upper;
 
   /// Above all keys.
   __device__ static BestKeys none() {
@@ -21,10 +21,13 @@ struct BestKeys {
 
 /// Warps that estimate these, each by its own samples of scores.
 constexpr unsigned best_warps = 4;
-/// Samples of a lane, a power of two; so many lanes' follow one another in memory. What this costs frames without a
-/// crowd differs without a reason that we know (cuda/LESSONS.md, 30): measure 16384 uniform candidates after a change.
+/// Samples of a lane. What these cost frames without a crowd differs without a reason that we know (cuda/LESSONS.md,
+/// 30): measure 16384 uniform candidates after a change of any of the three numbers.
 constexpr unsigned best_samples = 8;
+static_assert((best_samples & (best_samples - 1)) == 0, "lanes_with_best() squares");
+/// Lanes that sample candidates which follow one another.
 constexpr unsigned best_run = 8;
+static_assert(warp_size % best_run == 0);
 
 /// Of the lanes of a warp so many have one of the frame's `sought` best of n among their samples, about.
 __device__ inline std::uint32_t lanes_with_best(std::uint32_t sought, std::uint32_t n) {
@@ -36,7 +39,7 @@ __device__ inline std::uint32_t lanes_with_best(std::uint32_t sought, std::uint3
 }
 
 /// The keys that about as many of the frame's n candidates reach as are sought, by warp number `warp` of best_warps;
-/// none() if its samples do not tell. For a whole warp.
+/// none() if its samples do not tell, as above 780 000 candidates. For a whole warp.
 __device__ inline BestKeys estimate_best(const Stage& stage, std::uint32_t n, unsigned warp) {
   constexpr unsigned runs = warp_size / best_run * best_samples * best_warps;
   static_assert(std::uint64_t{runs} * tuning::staged_capacity <= ~0u);
@@ -60,11 +63,12 @@ __device__ inline BestKeys estimate_best(const Stage& stage, std::uint32_t n, un
   return {reached_by(sought), stage.a.all_suppress ? 0 : reached_by(sought / 2)};
 }
 
+/// Rounded down: a score that all estimates share reaches it.
 __device__ inline BestKeys mean_of(const BestKeys (&keys)[best_warps]) {
   BestKeys mean{0, 0};
 #pragma unroll
   for (const BestKeys& its : keys) {
-    mean.least += its.least / best_warps;
+    mean.all += its.all / best_warps;
     mean.upper += its.upper / best_warps;
   }
   return mean;
@@ -74,7 +78,7 @@ __device__ inline BestKeys mean_of(const BestKeys (&keys)[best_warps]) {
 /// counted in count[0]; others are listed from the back, and counted in count[1]. If all do not fit, as where too many
 /// share a score, the list is not used.
 __device__ inline Listed best_of(const Stage& stage) {
-  const std::uint32_t sought = sought_best(stage.a.frames.capacity);
+  const std::uint32_t sought = max_sought(stage.a.frames.capacity);
   float4* const boxes =
       reinterpret_cast<float4*>(stage.a.arrays.suppressors + stage.slot) + ceil_div(stage.a.frames.capacity, 2);
   auto* const keys = reinterpret_cast<std::uint64_t*>(boxes + 3 * sought);
@@ -95,18 +99,18 @@ struct Best {
   }
 };
 
-/// Some of the best, of which each lane has so many.
+/// Some of the best, spread over the lanes of a warp.
 struct SomeBest {
-  static constexpr unsigned size = 4;
-  static constexpr std::uint32_t step = size * warp_size;
+  static constexpr unsigned per_lane = 4;
+  static constexpr std::uint32_t step = per_lane * warp_size;
 
-  std::uint64_t key[size];
-  float4 box[size];
+  std::uint64_t key[per_lane];
+  float4 box[per_lane];
 
   /// Of those from `begin` to `end`, which is not 0.
   __device__ SomeBest(const Best& best, std::uint32_t begin, std::uint32_t end) {
 #pragma unroll
-    for (unsigned k = 0; k < size; ++k) {
+    for (unsigned k = 0; k < per_lane; ++k) {
       const std::uint32_t at = begin + k * warp_size + threadIdx.x % warp_size;
       const std::uint32_t number = best.number(min(at, end - 1));
       key[k] = at < end ? best.listed.key[number] : 0;
@@ -135,7 +139,7 @@ __device__ inline bool has_better(const Stage& stage, const Best& best, std::uin
   step_through_best(end, [&](std::uint32_t begin) {
     const SomeBest some(best, begin, end);
 #pragma unroll
-    for (unsigned k = 0; k < SomeBest::size; ++k)
+    for (unsigned k = 0; k < SomeBest::per_lane; ++k)
       found = found ||
               (stage.may_suppress(some.key[k], some.box[k], mine) && stage.suppresses(some.key[k], some.box[k], mine));
     found = __any_sync(all_lanes, found);
@@ -160,10 +164,10 @@ __device__ inline Finds find_among_best(const Stage& stage, const Best& best, st
   };
   step_through_best(end, [&](std::uint32_t begin) {
     const SomeBest some(best, begin, end);
-    unsigned near[SomeBest::size];
+    unsigned near[SomeBest::per_lane];
     std::uint32_t found = 0;
 #pragma unroll
-    for (unsigned k = 0; k < SomeBest::size; ++k) {
+    for (unsigned k = 0; k < SomeBest::per_lane; ++k) {
       near[k] = __ballot_sync(all_lanes, stage.may_suppress(some.key[k], some.box[k], mine));
       found += static_cast<std::uint32_t>(__popc(near[k]));
     }
@@ -171,7 +175,7 @@ __device__ inline Finds find_among_best(const Stage& stage, const Best& best, st
       empty_queue();
     const std::uint32_t lane = threadIdx.x % warp_size;
 #pragma unroll
-    for (unsigned k = 0; k < SomeBest::size; ++k) {
+    for (unsigned k = 0; k < SomeBest::per_lane; ++k) {
       if (near[k] >> lane & 1)
         queue.number[queued + lanes_before(near[k])] =
             static_cast<std::uint16_t>(best.number(begin + k * warp_size + lane));

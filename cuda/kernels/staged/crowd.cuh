@@ -17,7 +17,7 @@ __device__ inline Listed peaks_of(const Stage& stage) {
     return {best.box, best.key, &stage.counters().peaks, min(best.room, max_best_peaks(stage.a.frames.capacity)),
             nullptr};
   }
-  const std::uint32_t sought = sought_best(stage.a.frames.capacity);
+  const std::uint32_t sought = max_sought(stage.a.frames.capacity);
   const Listed best = best_of(stage);
   return {best.box + 2 * sought, best.key + 2 * sought, &stage.counters().peaks,
           min(sought, max_peaks(stage.a.frames.capacity)), nullptr};

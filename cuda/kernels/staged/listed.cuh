@@ -12,7 +12,7 @@ namespace crowd::CROWD_STAGED {
 struct Listed {
   float4* box;
   std::uint64_t* key;
-  std::uint32_t* count;  ///< of all, those without room included
+  std::uint32_t* count;  ///< of all, those without room included; of best_of() two counts
   std::uint32_t room;
   std::uint32_t* place;  ///< null: not known yet
 

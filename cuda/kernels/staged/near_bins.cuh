@@ -29,7 +29,7 @@ struct NearBins {
     for (std::uint32_t k = block * threads + threadIdx.x; k < near_words(room) / 4; k += blocks * threads)
       quads[k] = {0, 0, 0, 0};
   }
-  /// The bins of a box.
+  /// The bins that boxes which it may suppress have their centres in.
   __device__ Window window_of(const Stage& stage, const float4& box) const {
     const FrameCounters& counters = stage.counters();
     return window(box, grid, stage.a.rule, {__uint_as_float(counters.width), __uint_as_float(counters.height)});

@@ -14,7 +14,7 @@
 
 namespace crowd::CROWD_STAGED {
 
-/// Decides the one of a dense crowd's best at `at`, as far as decisions of others say. Other warps may not have begun,
+/// Decides number `at` of a dense crowd's best, as far as decisions of others say. Other warps may not have begun,
 /// so looks are few: what stays undecided is no peak. For a whole warp.
 __device__ inline Decision decide_best(const Stage& stage, const Best& best, std::uint32_t at, const Subject& mine,
                                        NumberQueue& queue) {

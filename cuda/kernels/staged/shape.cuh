@@ -34,7 +34,8 @@ constexpr std::uint32_t floor_power_of_two(std::uint32_t n) {
   return power;
 }
 
-/// Sizes that follow from the capacity, but for three that a call sets: min_per_warp, peak_blocks and sought.
+/// Sizes that follow from the capacity, but for those that launches set: window_blocks, min_per_warp, peak_blocks and
+/// sought.
 struct Shape {
   std::uint32_t columns, rows, bins;
   std::uint32_t chunks;
@@ -84,36 +85,36 @@ constexpr std::uint32_t padded_words(std::uint32_t words) {
   return (words + 3) / 4 * 4;
 }
 
-/// About so many candidates of the best scores peaks are looked for among. Twice as many have room, and as many peaks:
-/// 24 bytes each, in half of StagedArrays::suppressors.
-CROWD_HD constexpr std::uint32_t sought_best(std::uint32_t capacity) {
-  const std::uint32_t most = capacity / 16;
-  return most < tuning::staged_best ? most : tuning::staged_best;
+/// Peaks are looked for among so many of the best, or fewer. There is room for twice as many, and for so many peaks: 24
+/// bytes each, in half of StagedArrays::suppressors.
+CROWD_HD constexpr std::uint32_t max_sought(std::uint32_t capacity) {
+  const std::uint32_t part = capacity / 16;
+  return part < tuning::staged_best ? part : tuning::staged_best;
 }
 
-/// Candidates that a frame has bits for, a multiple of 128: so many for each 2048 of its capacity, `most` at most, and
-/// 0 where no peaks are looked for.
-CROWD_HD constexpr std::uint32_t near_room(std::uint32_t capacity, std::uint32_t per_2048, std::uint32_t most) {
+/// Candidates that a frame has bits for, a multiple of 128: so many for each 2048 of its capacity, `max_room` at most,
+/// and 0 where no peaks are looked for.
+CROWD_HD constexpr std::uint32_t near_room(std::uint32_t capacity, std::uint32_t per_2048, std::uint32_t max_room) {
   if (capacity < tuning::staged_min_crowd)
     return 0;
   const std::uint32_t room = capacity / 2048 * per_2048;
-  return room < per_2048 ? per_2048 : room < most ? room : most;
+  return room < per_2048 ? per_2048 : room < max_room ? room : max_room;
 }
 
-/// Of peaks.
+/// Peaks that a frame has bits for.
 CROWD_HD constexpr std::uint32_t max_peaks(std::uint32_t capacity) {
   return near_room(capacity, 128, tuning::staged_peaks);
 }
 
-/// Of peaks in map-reduce, where the best are that: about so many are sought.
+/// The same in map-reduce, where the best are peaks: about so many are sought.
 CROWD_HD constexpr std::uint32_t max_best_peaks(std::uint32_t capacity) {
-  const std::uint32_t most = max_peaks(capacity);
+  const std::uint32_t all = max_peaks(capacity);
   const std::uint32_t of_larger = max_peaks(capacity / 2);
   const std::uint32_t enough = of_larger < tuning::staged_best_peaks ? tuning::staged_best_peaks : of_larger;
-  return most < enough ? most : enough;
+  return all < enough ? all : enough;
 }
 
-/// Of candidates that no peak suppresses.
+/// Candidates that no peak suppresses which a frame has bits for.
 CROWD_HD constexpr std::uint32_t max_left(std::uint32_t capacity) {
   return near_room(capacity, 512, tuning::staged_left);
 }

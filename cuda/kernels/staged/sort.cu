@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   const AddOne in_cell(stage.starts(), cell, valid);
   const AddOne in_bin(stage.starts(), bin, valid);
   const BestKeys best = mean_of(estimates);
-  const bool is_best = valid && score_key(score) >= best.least;
+  const bool is_best = valid && score_key(score) >= best.all;
   const bool is_upper = score_key(score) >= best.upper;
   const AddOne in_best(stage.counters().best, is_upper ? 0 : 1, is_best);
   if (valid) {

@@ -38,8 +38,8 @@ std::uint32_t sought(const Call& call) {
   const std::uint32_t capacity = call.frames.capacity;
   if (call.all_suppress)
     return max_best_peaks(capacity);
-  const std::uint32_t most = sought_best(capacity);
-  return call.frame_count < tuning::staged_batch ? most : most / 4 * 3;
+  const std::uint32_t of_few = max_sought(capacity);
+  return call.frame_count < tuning::staged_batch ? of_few : of_few / 4 * 3;
 }
 
 }  // namespace

@@ -215,8 +215,8 @@ __device__ Dominated look_through_windows(const Stage& stage) {
   return {assigned, suppressed, cut && !suppressed};
 }
 
-/// One of `count` candidates that are left of a crowd for each lane, and first one for each warp. There are fewer than
-/// lanes: a 64th of the capacity has a block (max_left()).
+/// One of `count` candidates that are left of a crowd for each lane, and first one for each warp. There are never more
+/// than lanes: the launch has four or more for each candidate of the capacity.
 __device__ Dominated take_left(const Stage& stage, std::uint32_t count) {
   const std::uint32_t warp = blockIdx.x * warps + threadIdx.x / warp_size;
   const std::uint32_t number = threadIdx.x % warp_size * stage.a.shape.window_blocks * warps + warp;
