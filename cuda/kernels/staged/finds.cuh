@@ -8,7 +8,8 @@
 
 namespace crowd::CROWD_STAGED {
 
-/// The three best suppressors that a lane has found, as by_score(), and the number of all that it was given.
+/// The three best suppressors that a lane has found, as by_score(), and the number of all that it was given. In the
+/// place of places there may be other numbers, by which decisions are published: those of best_of().
 struct Finds {
   static constexpr std::uint32_t room = 3;
 
