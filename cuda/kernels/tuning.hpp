@@ -30,6 +30,9 @@ constexpr unsigned one_pass_filled = 8704;
 /// With 3000 candidates and room for 8400 (H100, by both and by the stages): one frame 15.8 and 26.1 us, two 17.9 and
 /// 31.8; map-reduce of four 21.1 and 18.1. A frame that is not small pays 2 to 2.5 us.
 constexpr unsigned direct_with_room = 2;
+/// In calls of larger capacities whose candidates are counted on the device: frames of up to so many the reduce takes
+/// without the map (direct/tiny_frame.cuh).
+constexpr unsigned direct_tiny = 64;
 /// Up to this capacity one cluster of small_group blocks does both map and reduce (small.cu).
 constexpr unsigned small_capacity = 256;
 constexpr unsigned small_group = 8;

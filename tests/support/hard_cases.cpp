@@ -4,6 +4,7 @@
 // Cases that one part of a backend was made for, or that were found to be hard for it.
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -69,10 +70,49 @@ void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const
   }
 }
 
+namespace {
+
+/// Frames of so few candidates that all pairs are compared, and a few of more, in one call.
+void check_tiny_frames(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  constexpr std::uint32_t counts[] = {64, 0, 65, 1, 63, 33, 32, 40, 300, 64, 50, 64};
+  constexpr std::uint32_t frames = std::size(counts), capacity = 2100;
+  for (std::uint32_t variant = 0; variant < 12; ++variant) {
+    Case it{.name = "tiny frames, " + std::to_string(variant),
+            .params = default_params(),
+            .batch = {},
+            .wanted = {variant % 4 == 1 ? 5 : capacity, variant % 3 != 1, variant % 3 != 2}};
+    it.params.method = method;
+    it.params.metric = variant % 5 == 4 ? CROWD_NMS_IOS : variant % 5 == 3 ? CROWD_NMS_DIOU : CROWD_NMS_IOU;
+    it.params.overlap_threshold = variant % 2 ? 0.2 : 0.5;
+    it.params.class_agnostic = variant % 3 == 0;
+    it.params.score_threshold = variant % 4 == 2 ? 0.3F : -std::numeric_limits<float>::infinity();
+    for (std::uint32_t f = 0; f < frames; ++f) {
+      Boxes frame = crowd(capacity, 100 + 40 * f, 640, 480, 100 * variant + f);
+      for (std::uint32_t i = 0; i < capacity; ++i) {
+        if (variant == 7)
+          frame.scores[i] = std::round(frame.scores[i] * 4) / 4;
+        if (variant == 9 && i % 6 == 0)
+          frame.boxes[i].x2 = frame.boxes[i].x1 - 1;
+        it.batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
+      }
+    }
+    it.batch.frames = variant % 2 ? frames : 1;
+    it.batch.capacity = capacity;
+    it.batch.counts.assign(counts, counts + it.batch.frames);
+    if (variant == 3)
+      for (std::uint32_t f = 0; f < it.batch.frames; ++f)
+        it.batch.offsets.push_back((it.batch.frames - 1 - f) * capacity);
+    body(it);
+  }
+}
+
+}  // namespace
+
 void for_each_case_of_few(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  check_tiny_frames(method, body);
   // Of which the map has blocks of 768, 544 and 1024 threads.
   constexpr std::uint32_t capacities[] = {1500, 2100, 4096};
-  constexpr std::uint32_t counts[] = {1, 31, 400, 544, 545, 768, 769, 1000, 1024, 1025, 0};
+  constexpr std::uint32_t counts[] = {1, 31, 64, 65, 400, 544, 545, 768, 769, 1000, 1024, 1025, 0};
   std::uint64_t seed = 50000;
   for (const std::uint32_t capacity : capacities)
     for (const std::span<const Distribution> kinds : {distributions(), hard_distributions()})

@@ -42,6 +42,8 @@ __global__ void __launch_bounds__(threads_max, 1) map(const __grid_constant__ Di
       return a.cleared.clear(frame, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x);
     if (a.cleared.first && first == 0 && threadIdx.x == 0)
       *a.cleared.done(frame) = 0;
+    if (can_be_few && extent.n <= a.tiny)
+      return;
     if (first >= extent.n) {
       if (first == 0)
         write_none(a.found(frame), a.capacity);
@@ -62,8 +64,10 @@ void launch(const Call& call, const DirectArguments& arguments) {
   // Results needs a warp for each word of rows.
   const unsigned warps = std::max(ceil_div(ceil_div(capacity, items), 32), words);
   using Shape = Plan<bounded, words, items, threads_max / 32>;
-  constexpr bool can_be_few = items == items_max && words == 1;
-  launch_pdl(has_few(call) ? map<Shape, can_be_few> : map<Shape, false>, call,
+  constexpr bool can_be_few = items == items_max;
+  // Smaller frames of a batch need not be few: with this 32 ragged ones of 1024 take 12.2 us, not 11.7.
+  const bool few = has_few(call) && (words == 1 || arguments.tiny);
+  launch_pdl(few ? map<Shape, can_be_few> : map<Shape, false>, call,
              {call.grid(ceil_div(capacity, arguments.tile)), 32 * warps}, arguments);
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/carver.hpp"
-#include "kernels/direct/reduce_frame.cuh"
+#include "kernels/direct/tiny_frame.cuh"
 
 namespace crowd::CROWD_DIRECT {
 
@@ -20,11 +20,18 @@ __global__ void __launch_bounds__(1024, 1) reduce(const __grid_constant__ Direct
   const std::uint32_t frame = blockIdx.x;
   if (unlikely(a.frames.capacity > a.capacity) && a.frames.size(frame) > a.capacity)
     return pdl_wait();
+  // map() waited before it let this kernel start (tuning::direct_early), and leaves tiny frames alone: what these need
+  // may be accessed before pdl_wait().
+  const std::uint32_t n = can_be_few ? materialize(a.frames.size(frame)) : 0;
   // As in map(). `frame` itself is not kept in a register over the wait.
   const std::uint32_t early = read_block_index();
   const Row* const first = materialize(a.found(early).rows + Mine<items>::rank(0));
   clear(carve(memory, a.capacity), shared, a.capacity);
   __syncthreads();
+  if (can_be_few && n <= a.tiny) {
+    reduce_tiny<greedy>({a, shared, carve(memory, a.capacity), frame, n, a.frames.input(frame), a.found(frame)});
+    return pdl_wait();
+  }
   pdl_wait();
   const View view{
       a, shared, carve(memory, a.capacity), frame, a.frames.size(frame), a.frames.input(frame), a.found(frame)};
@@ -107,7 +114,8 @@ DirectArguments direct_arguments(const Call& call, Carver& carver, unsigned tile
       tile,
       call.out.representatives || call.out.members,
       call.all_suppress && !call.out.representatives && !call.out.members,
-      gathering_of(call)};
+      gathering_of(call),
+      has_few(call) && capacity > tuning::direct_early ? tuning::direct_tiny : 0};
 }
 
 void launch(const Call& call, Carver carver) {
