@@ -70,6 +70,17 @@ constexpr unsigned staged_step = 2;
 /// A frame of a greedy call is searched for peaks (staged/peaks.cuh) where a candidate overlaps about so many others:
 /// 65536 uniform ones on 3840 x 2160 overlap two or three, 16384 in 147 clusters 44. Classes are not asked for.
 constexpr unsigned staged_crowd = 16;
+/// From this capacity on a frame of a greedy call that is no such crowd is searched for sources (staged/sources.cuh),
+/// where a candidate overlaps about so many others: 1048575 candidates in 20000 clusters take 819 us, not 1258, 262144
+/// in 5000 209, not 297. Two more launches, and many more samples, are too much for less: with 131072 in 5000 clusters
+/// it is 114, not 143, but with uniform ones 81, not 65.
+#if defined(CROWD_NMS_IMPATIENT)
+constexpr unsigned staged_large = 1024;  // a build of the tests: all of these frames
+constexpr unsigned staged_large_crowd = 0;
+#else
+constexpr unsigned staged_large = 1u << 18;
+constexpr unsigned staged_large_crowd = 12;
+#endif
 /// So many of the sampled pairs have to overlap, besides: with 2 one of eight sets of 65536 uniform candidates was
 /// taken for a crowd, and took 83 us, not 51.
 constexpr unsigned staged_min_overlaps = 3;

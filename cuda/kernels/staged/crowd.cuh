@@ -31,7 +31,7 @@ __device__ inline NearBins left_bins(const Stage& stage) {
 }
 
 struct CrowdShared {
-  float4 box[threads / 2];
+  float4 box[crowd_samples];
   std::uint32_t overlaps;
 };
 
@@ -39,7 +39,7 @@ struct CrowdShared {
 /// tuning::staged_crowd others, and clears what scan() uses of crowds alone. Waits for the predecessor. For a whole
 /// block.
 __device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
-  constexpr std::uint32_t samples = threads / 2;
+  constexpr std::uint32_t samples = crowd_samples;
   const Frames& frames = stage.a.frames;
   const std::uint32_t n = frames.size(stage.frame);
   if (threadIdx.x == 0)
@@ -80,6 +80,44 @@ __device__ inline void note_crowd(const Stage& stage, CrowdShared& shared) {
     return;
   for (std::uint32_t k = threadIdx.x; k < best_of(stage).room; k += threads)
     stage.decide(k, Decision::undecided());
+}
+
+/// The pairs that note_large_crowd() compares: of samples of each set with those of half of the other sets.
+constexpr std::uint32_t large_crowd_pairs = crowd_sets * (crowd_sets / 2) * crowd_samples * crowd_samples;
+
+/// A box of a set of samples of the frame's n candidates; they are spread evenly.
+__device__ inline float4 sample_of_set(const Stage& stage, std::uint32_t n, std::uint32_t set, std::uint32_t number) {
+  const std::uint64_t sample = number * crowd_sets + set % crowd_sets;
+  return stage.a.frames.boxes[stage.a.frames.input(stage.frame) + sample * n / (crowd_sets * crowd_samples)];
+}
+
+/// Counts overlapping pairs among so many samples of a large frame that a crowd of many small clusters shows. Waits for
+/// the predecessor. For a whole block, number `block` of large_crowd_blocks.
+__device__ inline void note_large_crowd(const Stage& stage, CrowdShared& shared, std::uint32_t block) {
+  const std::uint32_t n = stage.a.frames.size(stage.frame);
+  const std::uint32_t set = block / blocks_per_set;
+  if (threadIdx.x < crowd_samples)
+    shared.box[threadIdx.x] = n ? sample_of_set(stage, n, set, threadIdx.x) : float4{};
+  __syncthreads();
+  std::uint32_t overlaps = 0;
+  for (std::uint32_t k = block % blocks_per_set; n && k < crowd_sets / 2; k += blocks_per_set) {
+    const float4 box = sample_of_set(stage, n, set + 1 + k, threadIdx.x % crowd_samples);
+    const Subject subject{box, area(as_box(box), stage.a.rule.overlap.offset), 0, 0};
+    for (std::uint32_t s = threadIdx.x / crowd_samples; s < crowd_samples; s += threads / crowd_samples)
+      overlaps += stage.may_suppress(1, shared.box[s], subject);
+  }
+  overlaps = warp_sum(overlaps);
+  pdl_wait();
+  if (threadIdx.x % warp_size == 0 && overlaps)
+    atomicAdd(&stage.counters().overlaps, overlaps);
+}
+
+/// Whether a candidate overlaps about tuning::staged_large_crowd others; not for crowds of so few clusters that these
+/// have peaks. Known after count().
+__device__ inline bool is_large_crowd(const Stage& stage) {
+  return stage.counters().crowd == no_crowd &&
+         std::uint64_t{stage.counters().overlaps} * stage.a.frames.size(stage.frame) >=
+             std::uint64_t{tuning::staged_large_crowd} * large_crowd_pairs;
 }
 
 }  // namespace crowd::CROWD_STAGED

@@ -17,6 +17,16 @@ constexpr unsigned threads = tuning::staged_block;
 constexpr unsigned warp_size = 32;
 constexpr unsigned warps = threads / warp_size;
 
+/// Samples that a block takes to see whether a frame is a crowd. A large frame has crowd_sets sets of these, and
+/// blocks_per_set blocks compare each of them with others.
+constexpr std::uint32_t crowd_samples = threads / 2;
+constexpr std::uint32_t crowd_sets = 16;
+constexpr std::uint32_t blocks_per_set = 4;
+constexpr std::uint32_t large_crowd_blocks = crowd_sets * blocks_per_set;
+
+/// Cells that a block looks for sources in.
+constexpr std::uint32_t source_cells = threads;
+
 /// Lanes that share a candidate, at least; and segments of a window that they look through at once.
 constexpr unsigned lanes = 4;
 constexpr unsigned candidates_per_block = threads / lanes;
@@ -64,7 +74,10 @@ struct FrameCounters {
     std::uint32_t list_entries;  ///< soft methods: reserved of the frame's
     std::uint32_t left;          ///< others: candidates listed as left of a dense crowd (left.cuh)
   };
-  std::uint32_t in_turn;     ///< soft methods: 1 if survivors have to be found one after another
+  union {
+    std::uint32_t in_turn;   ///< soft methods: 1 if survivors have to be found one after another
+    std::uint32_t overlaps;  ///< others: of sampled pairs of a large frame (crowd.cuh)
+  };
   std::uint32_t incomplete;  ///< candidates that may have suppressors which are not on their lists
   std::uint32_t crowd;       ///< Crowd
   std::uint32_t best[2];     ///< candidates listed as such (best.cuh): of the upper half, and others

@@ -10,6 +10,7 @@
 #include "kernels/staged/large.cuh"
 #include "kernels/staged/left.cuh"
 #include "kernels/staged/peaks.cuh"
+#include "kernels/staged/sources.cuh"
 
 namespace crowd::CROWD_STAGED {
 
@@ -109,8 +110,10 @@ __global__ void __launch_bounds__(threads) clear(StagedArguments a) {
   words.clear(blockIdx.y, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
 }
 
-// Where peaks are looked for, the first block samples whether the frame is a crowd.
-__global__ void __launch_bounds__(threads) count(StagedArguments a) {
+// Where peaks are looked for, the first block samples whether the frame is a crowd. `large`: StagedArguments::is_large; in
+// kernels of their own, since others are slower for as little as a condition more.
+template <bool large>
+__device__ void count_candidates(const StagedArguments& a) {
   if (!a.frames.takes(blockIdx.y))
     return;
   __shared__ Scale scale;
@@ -120,9 +123,9 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
   __shared__ BestKeys estimates[best_warps];
   __shared__ CrowdShared crowd;
   const Stage stage(a, blockIdx.y);
-  const std::uint32_t first = a.shape.peak_blocks != 0;
+  const std::uint32_t first = (a.shape.peak_blocks != 0) + (large ? large_crowd_blocks : 0);
   if (blockIdx.x < first)
-    return note_crowd(stage, crowd);
+    return large && blockIdx.x ? note_large_crowd(stage, crowd, blockIdx.x - 1) : note_crowd(stage, crowd);
   const auto [i, here, b, given, score, label] = load(stage, blockIdx.x - first);
   measure(stage, scale, estimates);
   if (threadIdx.x == 0)
@@ -179,7 +182,8 @@ __global__ void __launch_bounds__(threads) count(StagedArguments a) {
 
 // The first blocks find peaks. Then a block per chunk of counters: each sums up the counts of all chunks before its
 // own.
-__global__ void __launch_bounds__(threads, resident_blocks) scan(StagedArguments a) {
+template <bool large>
+__device__ void scan_counters(const StagedArguments& a) {
   if (!a.frames.takes(blockIdx.y))
     return;
   using Reduce = cub::BlockReduce<std::uint32_t, threads>;
@@ -192,7 +196,8 @@ __global__ void __launch_bounds__(threads, resident_blocks) scan(StagedArguments
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x < a.shape.peak_blocks)
-    return find_peaks(stage, queues, blockIdx.x, a.shape.peak_blocks);
+    return large && stage.counters().crowd == no_crowd ? clear_sources(stage, blockIdx.x, a.shape.peak_blocks)
+                                                       : find_peaks(stage, queues, blockIdx.x, a.shape.peak_blocks);
   const std::uint32_t number = blockIdx.x - a.shape.peak_blocks;
   std::uint32_t* counters = stage.starts() + number * chunk;
   std::uint32_t start[items];
@@ -238,6 +243,19 @@ __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   if (unlikely(any_peaks))
     return place_in_crowd(stage, valid, b, key, place);
   a.arrays.key[stage.slot + place] = key;
+}
+
+__global__ void __launch_bounds__(threads) count(StagedArguments a) {
+  count_candidates<false>(a);
+}
+__global__ void __launch_bounds__(threads) count_large(StagedArguments a) {
+  count_candidates<true>(a);
+}
+__global__ void __launch_bounds__(threads, resident_blocks) scan(StagedArguments a) {
+  scan_counters<false>(a);
+}
+__global__ void __launch_bounds__(threads, resident_blocks) scan_large(StagedArguments a) {
+  scan_counters<true>(a);
 }
 
 }  // namespace crowd::CROWD_STAGED

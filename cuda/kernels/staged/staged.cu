@@ -42,6 +42,10 @@ std::uint32_t sought(const Call& call) {
   return call.frame_count < tuning::staged_batch ? of_few : of_few / 4 * 3;
 }
 
+bool is_large(const Call& call) {
+  return !call.all_suppress && call.frames.capacity >= tuning::staged_large;
+}
+
 }  // namespace
 
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment) {
@@ -64,6 +68,7 @@ StagedArguments staged_arguments(const Call& call, Carver& carver) {
           {},
           rule,
           call.all_suppress,
+          false,
           std::max(8.0f, 4 / cell_reach(rule)),
           call.params.score_threshold,
           call.out,
@@ -82,13 +87,15 @@ void launch_sort(const Call& call, const StagedArguments& arguments) {
   };
   if (!call.cleared.first)
     run(clear, ceil_div(shape.words / 4, threads));
-  run(count, shape.blocks + (shape.peak_blocks != 0), shape.chunks * sizeof(std::uint32_t));
-  run(scan, shape.chunks + shape.peak_blocks);
+  const std::uint32_t crowd_blocks = (shape.peak_blocks != 0) + (arguments.is_large ? large_crowd_blocks : 0);
+  run(arguments.is_large ? count_large : count, shape.blocks + crowd_blocks, shape.chunks * sizeof(std::uint32_t));
+  run(arguments.is_large ? scan_large : scan, shape.chunks + shape.peak_blocks);
   run(scatter, shape.blocks);
 }
 
 void launch(const Call& call, Carver carver) {
   StagedArguments arguments = staged_arguments(call, carver);
+  arguments.is_large = is_large(call);
   arguments.left = take_left(carver, call.frame_count, call.frames.capacity);
   Shape& shape = arguments.shape;
   shape.min_per_warp = min_per_warp(call);
@@ -98,6 +105,8 @@ void launch(const Call& call, Carver carver) {
     launch_pdl(kernel, call, {call.grid(blocks), threads}, arguments);
   };
   launch_sort(call, arguments);
+  if (arguments.is_large)
+    launch_sources(call, arguments);
   launch_search(call, arguments);
   run(resolve, resolve_blocks(call.frames.capacity, shape.min_per_warp));
   if (call.out.representatives || call.out.members)

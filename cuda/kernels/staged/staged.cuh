@@ -123,6 +123,7 @@ struct StagedArguments {
   LeftArrays left;
   PairRule rule;
   bool all_suppress;  ///< map-reduce: candidates that are suppressed themselves suppress others, too
+  bool is_large;      ///< sources are looked for in crowds (sources.cuh)
   float large_size;   ///< of a large box, at least (large.cuh): about five mean extents, and eight cells
   float score_threshold;
   CrowdNmsSurvivors out;
@@ -294,6 +295,8 @@ bool has_warp_for_each(const Call& call);
 StagedArguments staged_arguments(const Call& call, Carver& carver);
 /// Stages one to four: boxes, keys and counters are set then.
 void launch_sort(const Call& call, const StagedArguments& arguments);
+/// Between the two, for frames of tuning::staged_large candidates and more.
+void launch_sources(const Call& call, const StagedArguments& arguments);
 /// Stage five.
 void launch_search(const Call& call, StagedArguments arguments);
 /// The part of stage five that lists places by rank.
@@ -304,6 +307,9 @@ void launch_ranks(const Call& call, StagedArguments arguments);
 __global__ void clear(StagedArguments a);
 __global__ void count(StagedArguments a);
 __global__ void scan(StagedArguments a);
+// Where StagedArguments::is_large, in place of these two.
+__global__ void count_large(StagedArguments a);
+__global__ void scan_large(StagedArguments a);
 __global__ void scatter(StagedArguments a);
 __global__ void resolve(StagedArguments a);
 __global__ void find_representatives(StagedArguments a);

@@ -101,14 +101,6 @@ __device__ Assignment assign(const Stage& stage) {
   return {min(place, size - 1), place < size && threadIdx.x % shared_by == 0};
 }
 
-/// The window of a candidate; empty if it overlaps none, or if a peak suppresses it.
-__device__ Walk walk_of(const Stage& stage, const Subject& mine) {
-  Walk walk(stage, mine);
-  if (is_stripped(mine.key) || (!stage.a.rule.disjoint_too && overlaps_none(stage.a.rule.overlap, mine.area)))
-    walk.close();
-  return walk;
-}
-
 /// Lists what a candidate's lanes have found. `cut`: there may be more. For a whole warp.
 template <unsigned shared_by>
 __device__ void write_list(const Stage& stage, const Assignment& assigned, Finds& finds, bool cut, bool is_suppressed) {

@@ -49,10 +49,17 @@ class Walk {
   __device__ void close() {
     segments_ = 0;
   }
-  __device__ Segment at(std::uint32_t number) const {
+  /// Cells of all segments.
+  __device__ std::uint32_t cells() const {
+    return (segments_ >> split_) * (to_ - from_);
+  }
+  __device__ CellRange cells_at(std::uint32_t number) const {
     const bool second = split_ && (number & 1);
     const std::uint32_t base = grid_.row(first_row_, number >> split_) * grid_.columns;
-    CellRange cells{base + (second ? 0 : from_), base + (second ? to_ - grid_.columns : split_ ? grid_.columns : to_)};
+    return {base + (second ? 0 : from_), base + (second ? to_ - grid_.columns : split_ ? grid_.columns : to_)};
+  }
+  __device__ Segment at(std::uint32_t number) const {
+    CellRange cells = cells_at(number);
     if (unlikely(min_size_ > 0))
       cells = narrowed(cells, starts_ - grid_.columns * grid_.rows / size_cells, min_size_);
     const std::uint32_t first = starts_[cells.first];
@@ -67,6 +74,14 @@ class Walk {
   bool split_;
   float min_size_;  ///< of boxes that can overlap, if all are large; else 0
 };
+
+/// The window of a candidate; empty if it overlaps none, or if it is dropped.
+__device__ inline Walk walk_of(const Stage& stage, const Subject& mine) {
+  Walk walk(stage, mine);
+  if (is_stripped(mine.key) || (!stage.a.rule.disjoint_too && overlaps_none(stage.a.rule.overlap, mine.area)))
+    walk.close();
+  return walk;
+}
 
 /// Segments of a candidate, end to end: place k of the group is at(k) in the arrays.
 struct Group {
