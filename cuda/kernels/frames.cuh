@@ -146,13 +146,15 @@ struct Call {
   bool by_class() const {
     return frames.classes && !params.class_agnostic;
   }
-  /// Whether the direct path takes every frame.
-  bool is_direct() const {
-    return frames.capacity <= tuning::direct_capacity;
-  }
   /// Of all frames, if each has as many as its capacity.
   std::uint64_t max_candidates() const {
     return std::uint64_t{frame_count} * frames.capacity;
+  }
+  /// Whether the direct path takes every frame.
+  bool is_direct() const {
+    const bool is_large_batch = !frames.counts && frames.capacity > tuning::direct_any_batch &&
+                                max_candidates() >= tuning::direct_max_batch;
+    return frames.capacity <= tuning::direct_capacity && !is_large_batch;
   }
   dim3 grid(std::uint32_t blocks) const {
     return {blocks ? blocks : 1, frame_count, 1};

@@ -15,6 +15,12 @@ constexpr unsigned warp_block = 256;
 
 /// The direct path: largest capacity of a frame.
 constexpr unsigned direct_capacity = 4096;
+/// Full frames of a larger capacity than the first take the stages in calls of so many candidates or more: 16 x 4096
+/// uniform ones 33.5 us, not 48.8 (map-reduce 30.3 and 46.7), in 40 clusters 64, not 428 (38.7 and 77.9), but in 147
+/// clusters 85, not 62 (34.8 and 55.6). With half as many it is 24.9, 26.3; 52, 235; 57, 34. 64 x 2048 uniform ones
+/// take 52.4 and 48.6, in 147 clusters 96 and 60.
+constexpr unsigned direct_any_batch = 2048;
+constexpr unsigned direct_max_batch = 1u << 16;
 /// Up to this capacity the reduce starts with a map whose tiles have 32 rows at most, else when that has waited: 1027
 /// candidates take 5.55 us, not 5.73, map-reduce 3.87, not 4.01; 4096 uniform ones 5.90, not 5.81 (H200, map-reduce).
 constexpr unsigned direct_early = 2048;

@@ -276,6 +276,10 @@ void for_each_batch_of_crowds(CrowdNmsMethod method, const std::function<void(co
     params.score_threshold = 0.2F;
     params.pixel_offset = 1;
   });
+  std::vector<Boxes> smaller;
+  for (std::uint32_t f = 0; f < 32; ++f)
+    smaller.push_back(crowd(2100, 10 + 4 * f, 1920, 1080, 20 + f));
+  check("many of up to 4096", joined(smaller), 2100, as_it_is);
   counted.with_classes = false;
   check("above all but all", std::move(counted), n, [](CrowdNmsParams& params) {
     params.overlap_threshold = 0.8;
