@@ -152,8 +152,8 @@ struct Call {
   }
   /// Whether the direct path takes every frame.
   bool is_direct() const {
-    const bool is_large_batch = !frames.counts && frames.capacity > tuning::direct_any_batch &&
-                                max_candidates() >= tuning::direct_max_batch;
+    const bool is_large_batch =
+        !frames.counts && frames.capacity > tuning::direct_any_batch && max_candidates() >= tuning::direct_max_batch;
     return frames.capacity <= tuning::direct_capacity && !is_large_batch;
   }
   dim3 grid(std::uint32_t blocks) const {

@@ -122,12 +122,6 @@ void check_crowds(const Check& check, Dice& dice) {
     spots.add({x, 0, x + 50, 50}, i < pairs ? 1 + dice.unit() : dice.unit());
   }
   check("more spots than peaks", Batch::of(spots), 0.5, as_it_is);
-  Boxes beside_giant = distribution("uniform").make(2 * n, 16);
-  beside_giant.add({-1e4F, -1e4F, 1e4F, 1e4F}, 0.5F);
-  check("windows of more places than are looked at", Batch::of(beside_giant), 0.6, [](CrowdNmsParams& params) {
-    params.metric = CROWD_NMS_IOS;
-    params.class_agnostic = 1;
-  });
   check_thresholds(check, "of many clusters, ", crowd(2 * n, 700, 3840, 2160, 15), {0.2, 0.5});
   const Boxes three[] = {usual, distribution("uniform").make(n, 2), crowd(n, 10, 900, 900, 3)};
   Batch batch = joined(three);

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // A frame of few candidates in a call with room for many, by the block that reduces it: all pairs are compared, a warp
-// a row, so that a row's word of 32 columns is one vote. Nothing of the map is read.
+// a row and 32 columns at a time, which give a word of bits by one vote. Nothing of the map is read.
 #pragma once
 
 #include "kernels/direct/reduce_frame.cuh"

@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(threads) clear(StagedArguments a) {
   words.clear(blockIdx.y, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
 }
 
-// Where peaks are looked for, the first block samples whether the frame is a crowd. `large`: StagedArguments::is_large; in
-// kernels of their own, since others are slower for as little as a condition more.
+// Where peaks are looked for, the first block samples whether the frame is a crowd. `large`: StagedArguments::is_large;
+// in kernels of their own, since others are slower for as little as a condition more.
 template <bool large>
 __device__ void count_candidates(const StagedArguments& a) {
   if (!a.frames.takes(blockIdx.y))
