@@ -151,7 +151,7 @@ struct DirectArguments : CandidateArguments {
   bool existence_only;     ///< it matters only whether a row has a suppressor: map-reduce without representatives and
                            ///< members
   Gathering gathering;
-  std::uint32_t tiny;  ///< frames of up to so many candidates have no rows: reduce_tiny(); 0 if none is
+  std::uint32_t tiny;  ///< frames of up to so many candidates have no rows: reduce_tiny(); 0 where all have
 
   __device__ Found found(std::uint32_t frame) const {
     const std::size_t slot = static_cast<std::size_t>(frame) * capacity;
