@@ -153,7 +153,7 @@ struct Call {
   /// Whether the direct path takes every frame.
   bool is_direct() const {
     const bool is_large_batch =
-        !frames.counts && frames.capacity > tuning::direct_any_batch && max_candidates() >= tuning::direct_max_batch;
+        !frames.counts && frames.capacity >= tuning::direct_batched && max_candidates() >= tuning::direct_max_batch;
     return frames.capacity <= tuning::direct_capacity && !is_large_batch;
   }
   dim3 grid(std::uint32_t blocks) const {
@@ -173,9 +173,9 @@ constexpr std::size_t workspace_alignment = 256;
 
 // Launches.
 
-/// Greedy or map-reduce with all outputs, for frames of up to direct_capacity candidates; launches nothing for a
-/// capacity of 0. Larger frames are left alone, and nothing is gathered if the capacity allows them. `carver`:
-/// workspace_bytes() of device memory.
+/// Greedy or map-reduce with all outputs, for frames of up to direct_capacity candidates (but see Call::is_direct());
+/// launches nothing for a capacity of 0. Larger frames are left alone, and nothing is gathered if the capacity allows
+/// them. `carver`: workspace_bytes() of device memory.
 namespace direct {
 void launch(const Call& call, Carver carver);
 std::size_t workspace_bytes(std::uint32_t frames, std::uint32_t capacity, std::size_t alignment);

@@ -15,11 +15,11 @@ constexpr unsigned warp_block = 256;
 
 /// The direct path: largest capacity of a frame.
 constexpr unsigned direct_capacity = 4096;
-/// Full frames of a larger capacity than the first take the stages in calls of so many candidates or more: 16 x 4096
-/// uniform ones 33.5 us, not 48.8 (map-reduce 30.3 and 46.7), in 40 clusters 64, not 428 (38.7 and 77.9), but in 147
-/// clusters 85, not 62 (34.8 and 55.6). With half as many it is 24.9, 26.3; 52, 235; 57, 34. 64 x 2048 uniform ones
-/// take 52.4 and 48.6, in 147 clusters 96 and 60.
-constexpr unsigned direct_any_batch = 2048;
+/// Full frames of that capacity or more take the stages in calls of so many candidates or more: 16 x 4096 uniform ones
+/// 33.5 us, not 48.8 (map-reduce 30.3 and 46.7), in 40 clusters 64, not 428 (38.7 and 77.9), but in 147 clusters 85,
+/// not 62 (34.8 and 55.6); 24 x 3000 39.3 and 48.0, 64 and 228, 82 and 58. With half as many 8 x 4096 take 24.9,
+/// not 26.3; 52, 235; 57, 34. 64 x 2048 would take 52.4, not 48.6; 85, 100; 96, 60.
+constexpr unsigned direct_batched = 3000;
 constexpr unsigned direct_max_batch = 1u << 16;
 /// Up to this capacity the reduce starts with a map whose tiles have 32 rows at most, else when that has waited: 1027
 /// candidates take 5.55 us, not 5.73, map-reduce 3.87, not 4.01; 4096 uniform ones 5.90, not 5.81 (H200, map-reduce).
@@ -38,7 +38,7 @@ constexpr unsigned one_pass_filled = 8704;
 constexpr unsigned direct_with_room = 2;
 /// In calls of a capacity above direct_early whose candidates are counted on the device: frames of up to so many the
 /// reduce takes without the map (direct/tiny_frame.cuh). 61 of 4096 take 5.05 us, not 6.0, map-reduce 4.9, not 5.1; 20
-/// 4.1, not 5.7; 16 frames of 61 11.3, not 15.2.
+/// of 4096 4.1, not 5.7; 16 frames of 61 11.3, not 15.2.
 constexpr unsigned direct_tiny = 64;
 /// Up to this capacity one cluster of small_group blocks does both map and reduce (small.cu).
 constexpr unsigned small_capacity = 256;

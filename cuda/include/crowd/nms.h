@@ -579,8 +579,9 @@ CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_gather(const CrowdNmsCandidates *can
 
 /**
  * Does what crowd_nms_cuda() and then crowd_nms_cuda_gather() do, and refuses what either refuses, before it enqueues
- * anything. One kernel less where the kernel that finds a frame's survivors can copy them: greedy and map-reduce, a capacity of at
- * most 4096, neither boxes nor scores in `survivors`, nothing that merges or drops, and one frame or no totals.
+ * anything. One kernel less where the kernel that finds a frame's survivors can copy them: greedy and map-reduce, a
+ * capacity of at most 4096 (2999 of full frames in calls of 65536 candidates or more), neither boxes nor scores in
+ * `survivors`, nothing that merges or drops, and one frame or no totals.
  */
 CROWD_NMS_API CrowdNmsStatus crowd_nms_cuda_and_gather(const CrowdNmsParams *params,
                                                        const CrowdNmsCandidates *candidates,

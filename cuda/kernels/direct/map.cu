@@ -13,9 +13,9 @@ namespace crowd::CROWD_DIRECT {
 namespace {
 
 constexpr unsigned threads_max = 1024;
-// reduce() of a call with room for more than direct_capacity reads counts before it waits, and those may come from the
-// map's predecessor.
-static_assert(tuning::direct_early < tuning::direct_capacity);
+// reduce() of a counted call with room for more than direct_early reads counts before it waits, and those may come from
+// the map's predecessor. It has items_max rows a thread then, as the map has columns: both see which frames are tiny.
+static_assert(tuning::direct_early == 2 * 1024);
 
 /// `can_be_few`: where a frame has no more candidates than the block has threads, these take a column each.
 template <typename Plan, bool can_be_few>

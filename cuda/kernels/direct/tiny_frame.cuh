@@ -28,7 +28,7 @@ struct TinyFrame {
   RejectedCounts rejected;
 };
 
-/// In place of the decisions, which take all of this memory's begin.
+/// At the begin of the dynamic shared memory, in place of the decisions.
 __device__ inline TinyFrame& tiny_frame(const View& view) {
   static_assert(sizeof(TinyFrame) <= decision_words * sizeof(std::uint32_t));
   return reinterpret_cast<TinyFrame&>(*view.memory.decisions);

@@ -76,7 +76,7 @@ struct FrameCounters {
   };
   union {
     std::uint32_t in_turn;   ///< soft methods: 1 if survivors have to be found one after another
-    std::uint32_t overlaps;  ///< others: of sampled pairs of a large frame (crowd.cuh)
+    std::uint32_t overlaps;  ///< others: how many of a large frame's sampled pairs overlap (crowd.cuh)
   };
   std::uint32_t incomplete;  ///< candidates that may have suppressors which are not on their lists
   std::uint32_t crowd;       ///< Crowd

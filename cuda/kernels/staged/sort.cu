@@ -102,14 +102,6 @@ __device__ void place_in_crowd(const Stage& stage, bool valid, const float4& b, 
   list_left(stage, valid && !is_suppressed, b, key, place);
 }
 
-}  // namespace
-
-__global__ void __launch_bounds__(threads) clear(StagedArguments a) {
-  pdl_wait();
-  const ClearedWords words{reinterpret_cast<uint4*>(a.arrays.cleared), a.shape.words / 4};
-  words.clear(blockIdx.y, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
-}
-
 // Where peaks are looked for, the first block samples whether the frame is a crowd. `large`: StagedArguments::is_large;
 // in kernels of their own, since others are slower for as little as a condition more.
 template <bool large>
@@ -218,6 +210,27 @@ __device__ void scan_counters(const StagedArguments& a) {
     counters[chunk] = before + total;
 }
 
+}  // namespace
+
+__global__ void __launch_bounds__(threads) clear(StagedArguments a) {
+  pdl_wait();
+  const ClearedWords words{reinterpret_cast<uint4*>(a.arrays.cleared), a.shape.words / 4};
+  words.clear(blockIdx.y, blockIdx.x * threads + threadIdx.x, gridDim.x * threads);
+}
+
+__global__ void __launch_bounds__(threads) count(StagedArguments a) {
+  count_candidates<false>(a);
+}
+__global__ void __launch_bounds__(threads) count_large(StagedArguments a) {
+  count_candidates<true>(a);
+}
+__global__ void __launch_bounds__(threads, resident_blocks) scan(StagedArguments a) {
+  scan_counters<false>(a);
+}
+__global__ void __launch_bounds__(threads, resident_blocks) scan_large(StagedArguments a) {
+  scan_counters<true>(a);
+}
+
 __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
     return;
@@ -243,19 +256,6 @@ __global__ void __launch_bounds__(threads) scatter(StagedArguments a) {
   if (unlikely(any_peaks))
     return place_in_crowd(stage, valid, b, key, place);
   a.arrays.key[stage.slot + place] = key;
-}
-
-__global__ void __launch_bounds__(threads) count(StagedArguments a) {
-  count_candidates<false>(a);
-}
-__global__ void __launch_bounds__(threads) count_large(StagedArguments a) {
-  count_candidates<true>(a);
-}
-__global__ void __launch_bounds__(threads, resident_blocks) scan(StagedArguments a) {
-  scan_counters<false>(a);
-}
-__global__ void __launch_bounds__(threads, resident_blocks) scan_large(StagedArguments a) {
-  scan_counters<true>(a);
 }
 
 }  // namespace crowd::CROWD_STAGED

@@ -11,7 +11,8 @@
 
 namespace crowd::CROWD_STAGED {
 
-/// By cell: the place of a source, plus 1; 0 if none is noted. In place of best_of(), which large frames do not use.
+/// By cell: the place of a source, plus 1; 0 if none is noted. In place of best_of(), which is not used after count()
+/// in frames that are no crowd by note_crowd().
 __device__ inline std::uint32_t* sources_of(const Stage& stage) {
   return reinterpret_cast<std::uint32_t*>(best_of(stage).box);
 }

@@ -42,8 +42,11 @@ std::uint32_t sought(const Call& call) {
   return call.frame_count < tuning::staged_batch ? of_few : of_few / 4 * 3;
 }
 
-bool is_large(const Call& call) {
-  return !call.all_suppress && call.frames.capacity >= tuning::staged_large;
+static_assert(tuning::staged_large >= tuning::staged_min_crowd && tuning::staged_large >= source_cells);
+
+/// Boxes that overlap nothing may suppress others where `disjoint_too`: nothing is near then.
+bool is_large(const Call& call, const PairRule& rule) {
+  return !call.all_suppress && call.frames.capacity >= tuning::staged_large && !rule.disjoint_too;
 }
 
 }  // namespace
@@ -95,7 +98,7 @@ void launch_sort(const Call& call, const StagedArguments& arguments) {
 
 void launch(const Call& call, Carver carver) {
   StagedArguments arguments = staged_arguments(call, carver);
-  arguments.is_large = is_large(call);
+  arguments.is_large = is_large(call, arguments.rule);
   arguments.left = take_left(carver, call.frame_count, call.frames.capacity);
   Shape& shape = arguments.shape;
   shape.min_per_warp = min_per_warp(call);

@@ -139,7 +139,7 @@ struct Subject {
   std::uint64_t key;
 };
 
-/// The rank key of a candidate that a peak suppresses, without its score: below the keys of all others.
+/// The rank key of a candidate that a peak or a source suppresses, without its score: below the keys of all others.
 __device__ inline std::uint64_t stripped(std::uint64_t key) {
   return key & 0xffffffff;
 }
@@ -295,7 +295,7 @@ bool has_warp_for_each(const Call& call);
 StagedArguments staged_arguments(const Call& call, Carver& carver);
 /// Stages one to four: boxes, keys and counters are set then.
 void launch_sort(const Call& call, const StagedArguments& arguments);
-/// Between the two, for frames of tuning::staged_large candidates and more.
+/// Between launch_sort() and launch_search(), where StagedArguments::is_large.
 void launch_sources(const Call& call, const StagedArguments& arguments);
 /// Stage five.
 void launch_search(const Call& call, StagedArguments arguments);

@@ -69,7 +69,7 @@ struct Assignment {
 };
 
 /// Assigns a block's candidates to its lanes in order of the size of their windows, so that those of a warp take about
-/// as long. Those that a peak suppresses come first.
+/// as long. Those that are dropped come first.
 template <unsigned shared_by>
 __device__ Assignment assign(const Stage& stage) {
   constexpr unsigned candidates = threads / shared_by;
