@@ -44,8 +44,11 @@ void for_each_batch(CrowdNmsMethod method, const std::function<void(const Case&)
 /// What the room holds would suppress them all.
 void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
-/// Frames of every distribution with a few candidates or none, their number in an array, and room for up to 4096, which
-/// holds others.
+/// Frames of so few candidates, counted beside much room, that all pairs are compared; alone and with some of more.
+void for_each_case_of_tiny_frames(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
+
+/// Those, and frames of every distribution with a few candidates or none, their number in an array, and room for up to
+/// 4096, which holds others.
 void for_each_case_of_few(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
 /// Frames of every distribution and every one of `sizes`, of which the survivors alone are asked for. Some have room

@@ -70,10 +70,7 @@ void for_each_case_of_room(CrowdNmsMethod method, const std::function<void(const
   }
 }
 
-namespace {
-
-/// Frames of so few candidates that all pairs are compared, and a few of more, in one call.
-void check_tiny_frames(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+void for_each_case_of_tiny_frames(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
   constexpr std::uint32_t counts[] = {64, 0, 65, 1, 63, 33, 32, 40, 300, 64, 50, 64};
   constexpr std::uint32_t frames = std::size(counts), capacity = 2100;
   for (std::uint32_t variant = 0; variant < 12; ++variant) {
@@ -87,7 +84,7 @@ void check_tiny_frames(CrowdNmsMethod method, const std::function<void(const Cas
     it.params.class_agnostic = variant % 3 == 0;
     it.params.score_threshold = variant % 4 == 2 ? 0.3F : -std::numeric_limits<float>::infinity();
     for (std::uint32_t f = 0; f < frames; ++f) {
-      Boxes frame = crowd(capacity, 100 + 40 * f, 640, 480, 100 * variant + f);
+      Boxes frame = crowd(capacity, variant % 4 < 2 ? 3 + 2 * f : 100 + 40 * f, 640, 480, 100 * variant + f);
       for (std::uint32_t i = 0; i < capacity; ++i) {
         if (variant == 7)
           frame.scores[i] = std::round(frame.scores[i] * 4) / 4;
@@ -96,7 +93,7 @@ void check_tiny_frames(CrowdNmsMethod method, const std::function<void(const Cas
         it.batch.all.add(frame.boxes[i], frame.scores[i], frame.classes[i]);
       }
     }
-    it.batch.frames = variant % 2 ? frames : 1;
+    it.batch.frames = variant % 2 || variant == 2 ? frames : 1;
     it.batch.capacity = capacity;
     it.batch.counts.assign(counts, counts + it.batch.frames);
     if (variant == 3)
@@ -106,10 +103,8 @@ void check_tiny_frames(CrowdNmsMethod method, const std::function<void(const Cas
   }
 }
 
-}  // namespace
-
 void for_each_case_of_few(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
-  check_tiny_frames(method, body);
+  for_each_case_of_tiny_frames(method, body);
   // Of which the map has blocks of 768, 544 and 1024 threads.
   constexpr std::uint32_t capacities[] = {1500, 2100, 4096};
   constexpr std::uint32_t counts[] = {1, 31, 64, 65, 400, 544, 545, 768, 769, 1000, 1024, 1025, 0};
