@@ -53,6 +53,8 @@ TEST_P(Emulated, agrees_with_rules) {
   constexpr std::uint32_t medium[] = {257, 385};
   for_each_ruled_case(medium, method(), is_soft(method()) ? 1 : 3, agrees);
   for_each_ruled_batch(method(), agrees);
+  if (takes_both_paths(method()))
+    for_each_ruled_case_of_tiny_frames(method(), agrees);
 }
 
 // Windows that are looked through by whole blocks, and what is left settled in blocks.

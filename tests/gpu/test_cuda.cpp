@@ -141,6 +141,8 @@ TEST_P(CudaAgainstOracle, agrees_with_rules) {
     GTEST_SKIP() << "the method reads no rules";
   for_each_ruled_case(small_sizes, method(), quick() ? 1 : 5, agrees());
   for_each_ruled_batch(method(), agrees());
+  if (method() == CROWD_NMS_GREEDY || method() == CROWD_NMS_MAP_REDUCE)
+    for_each_ruled_case_of_tiny_frames(method(), agrees());
   if (quick())
     return;
   for_each_ruled_case(medium_sizes, method(), 3, agrees());

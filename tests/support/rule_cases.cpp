@@ -128,6 +128,9 @@ void for_each_ruled_case(std::span<const std::uint32_t> sizes, CrowdNmsMethod me
 
 void for_each_ruled_batch(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
   for_each_batch(method, with_rules(method, body));
+}
+
+void for_each_ruled_case_of_tiny_frames(CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
   for_each_case_of_tiny_frames(method, with_rules(method, body));
 }
 
