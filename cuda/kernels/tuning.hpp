@@ -152,6 +152,12 @@ constexpr unsigned staged_looks = 1;
 constexpr unsigned staged_refill = 4096;
 constexpr unsigned staged_looks = 128;
 #endif
+/// Smallest bin of scores whose candidates are ranked by sorting a block's (staged/ranks.cuh).
+#if defined(CROWD_NMS_IMPATIENT)
+constexpr unsigned staged_large_bin = 4;  // a build of the tests: many are
+#else
+constexpr unsigned staged_large_bin = 1024;
+#endif
 /// A warp of resolve() lists the suppressors of its candidates anew one after another. Where so many lists or more are
 /// incomplete a warp has fewer candidates, down to staged_per_warp, as long as all blocks of the call are in flight at
 /// staged_resident_blocks a multiprocessor. With 8, not 32, 16384 candidates in 147 clusters take 67 us, not 111

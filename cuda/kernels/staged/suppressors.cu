@@ -6,44 +6,12 @@
 #include "kernels/launch.cuh"
 #include "kernels/staged/finds.cuh"
 #include "kernels/staged/left.cuh"
+#include "kernels/staged/ranks.cuh"
 #include "kernels/staged/window.cuh"
 
 namespace crowd::CROWD_STAGED {
 
 namespace {
-
-struct Bin {
-  std::uint32_t first, end;
-};
-
-__device__ Bin bin_of(const Stage& stage, std::uint64_t key) {
-  const std::uint32_t* bins = stage.starts() + stage.a.shape.cells();
-  const std::uint32_t bin = stage.scale().scores.bin(key_score(static_cast<std::uint32_t>(key >> 32)), rank_index(key));
-  return {bins[bin] - stage.size(), bins[bin + 1] - stage.size()};
-}
-
-/// The rank key of the candidate at a place, with its score.
-__device__ std::uint64_t rank_key_at(const Stage& stage, std::uint32_t place) {
-  const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
-  if (!unlikely(is_stripped(key)))
-    return key;
-  const std::size_t at = stage.a.frames.input(stage.frame) + rank_index(key);
-  return rank_key(stage.a.rules.ranked_score(at, stage.a.frames.scores[at]), rank_index(key));
-}
-
-/// A candidate's rank: all of better bins, and the better keys of its own bin.
-__device__ void list_by_rank(const Stage& stage, std::uint32_t block) {
-  const std::uint32_t place = block * threads + threadIdx.x;
-  if (place >= stage.size())
-    return;
-  const std::uint64_t key = rank_key_at(stage, place);
-  const Bin bin = bin_of(stage, key);
-  std::uint32_t rank = bin.first;
-  const std::uint64_t* const keys = stage.a.arrays.score + stage.slot;
-  for (const std::uint64_t* other = keys + bin.first; other < keys + bin.end; ++other)
-    rank += *other > key;
-  stage.a.arrays.ranked[stage.slot + rank] = place;
-}
 
 template <unsigned shared_by>
 __device__ SuppressorList make_list(Finds& finds, bool cut, std::uint32_t& listed) {
@@ -120,8 +88,7 @@ __device__ void write_list(const Stage& stage, const Assignment& assigned, Finds
 
 /// Decides the `count` candidates that are left of a crowd, a warp each, or lists their suppressors; scatter() has
 /// decided the others. For a whole block.
-__device__ void list_among_left(const Stage& stage, std::uint32_t count) {
-  __shared__ NumberQueue queues[warps];
+__device__ void list_among_left(const Stage& stage, NumberQueue (&queues)[warps], std::uint32_t count) {
   const Listed left = left_of(stage);
   const std::uint32_t warp = threadIdx.x / warp_size;
   for (std::uint32_t number = blockIdx.x * warps + warp; number < count;
@@ -139,20 +106,26 @@ __device__ void list_among_left(const Stage& stage, std::uint32_t count) {
   }
 }
 
+union ListShared {
+  NumberQueue queues[warps];
+  BetterShared<threads / 2> better;
+};
+
 // Blocks from shape.window_blocks on list places by rank.
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads, resident_blocks) find_suppressors(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
     return;
+  __shared__ ListShared shared;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x >= a.shape.window_blocks)
-    return list_by_rank(stage, blockIdx.x - a.shape.window_blocks);
+    return list_by_rank(stage, shared.better, blockIdx.x - a.shape.window_blocks);
   // Both are loaded at a time.
   const std::uint32_t size = materialize(stage.size());
   const std::uint32_t left = materialize(stage.left());
   if (unlikely(left != 0))
-    return list_among_left(stage, left);
+    return list_among_left(stage, shared.queues, left);
   if (blockIdx.x * (threads / shared_by) >= size)
     return;
   const Assignment assigned = assign<shared_by>(stage);
@@ -216,14 +189,17 @@ __device__ Dominated take_left(const Stage& stage, std::uint32_t count) {
   return {{here ? left_of(stage).place[number] : 0, here}, false, here};
 }
 
+using DominatedShared = BetterShared<threads / 4>;
+
 template <unsigned shared_by>
 __global__ void __launch_bounds__(threads, resident_blocks) find_dominated(StagedArguments a) {
   if (!a.frames.takes(blockIdx.y))
     return;
+  __shared__ DominatedShared shared;
   pdl_wait();
   const Stage stage(a, blockIdx.y);
   if (blockIdx.x >= a.shape.window_blocks)
-    return list_by_rank(stage, blockIdx.x - a.shape.window_blocks);
+    return list_by_rank(stage, shared, blockIdx.x - a.shape.window_blocks);
   // Both are loaded at a time.
   const std::uint32_t size = materialize(stage.size());
   const std::uint32_t left = materialize(stage.left());

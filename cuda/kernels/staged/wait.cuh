@@ -7,8 +7,7 @@
 #pragma once
 
 #include "kernels/chain.cuh"
-#include "kernels/hull.cuh"
-#include "kernels/staged/pending.cuh"
+#include "kernels/staged/waiting.cuh"
 
 namespace crowd::CROWD_STAGED {
 
@@ -20,12 +19,7 @@ struct ResolveShared {
   std::uint32_t done;
   std::uint32_t survivors;
   std::uint32_t in_warp[warps];
-  // Candidates of this block: all, by thread, or those that try_survivors() is for.
-  float4 box[threads];
-  std::uint64_t key[threads];
-  std::int32_t label[threads];
-  std::uint32_t hits[warps];  ///< of try_survivors(): a bit for each of these
-  Hull hulls[warps];          ///< of all that it was ever for, by warp
+  WaitingShared waiting;
   union {
     /// Of a thread's candidate: bits of threads before, a word for each warp up to its own.
     std::uint32_t suppressors[warps * (warps + 1) / 2][warp_size];
@@ -36,14 +30,6 @@ struct ResolveShared {
   /// In the block's own warp `mine`, of warp `other`.
   __device__ std::uint32_t& suppressors_of(unsigned mine, unsigned other) {
     return suppressors[mine * (mine + 1) / 2 + other][threadIdx.x % warp_size];
-  }
-  __device__ void put(std::uint32_t at, const Subject& subject) {
-    box[at] = subject.box;
-    key[at] = subject.key;
-    label[at] = subject.label;
-  }
-  __device__ Subject get(std::uint32_t at, float offset) const {
-    return {box[at], area(as_box(box[at]), offset), label[at], key[at]};
   }
 };
 
@@ -84,58 +70,11 @@ __device__ inline std::uint32_t count_before(ResolveShared& shared, bool on, std
          static_cast<std::uint32_t>(__popc(mask & ((1u << lane) - 1)));
 }
 
-/// Whether a candidate may overlap one of the block's whose lists are incomplete.
-__device__ inline bool is_near_any(const ResolveShared& shared, const float4& box, const PairRule& rule) {
-  bool near = false;
-  for (unsigned warp = 0; warp < warps && !near; ++warp)
-    near = may_overlap(box, shared.hulls[warp], rule);
-  return near;
-}
-
-/// Compares candidates whose lists are incomplete with survivors `first` to `end` - 1. For a whole block.
-__device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pending& pending, ResolveShared& shared,
-                                     std::uint32_t first, std::uint32_t end) {
-  for (std::uint32_t base = first; base < end; base += threads) {
-    const bool waits = pending.is_undecided() && pending.more;
-    std::uint32_t total;
-    const std::uint32_t at = count_before(shared, waits, total);
-    if (!total)
-      return;
-    if (waits)
-      shared.put(at, mine);
-    if (threadIdx.x < warps)
-      shared.hits[threadIdx.x] = 0;
-    // A thread compares one survivor with a share of the candidates: `columns` survivors, a power of two, are compared
-    // at a time, and the threads that have the same one share the candidates.
-    const std::uint32_t columns = min(1u << (32 - __clz(static_cast<int>(end - base - 1))), threads);
-    const std::uint32_t survivor = base + (threadIdx.x & (columns - 1));
-    const std::uint32_t place =
-        survivor < end ? load_relaxed(stage.a.arrays.ranked + stage.slot + survivor) : pending.place;
-    const std::uint64_t key = stage.a.arrays.key[stage.slot + place];
-    const float4 box = stage.a.arrays.box[stage.slot + place];
-    const std::int32_t label = stage.label(key);
-    const bool near = survivor < end && is_near_any(shared, box, stage.a.rule);
-    __syncthreads();
-    for (std::uint32_t its = threadIdx.x / columns; near && its < total; its += threads / columns) {
-      // Of crowds of many classes most pairs end here.
-      if (shared.label[its] != label)
-        continue;
-      const Subject subject = shared.get(its, stage.a.rule.overlap.offset);
-      if (stage.may_suppress(key, box, subject) && stage.suppresses(key, box, subject))
-        atomicOr(&shared.hits[its / warp_size], 1u << its % warp_size);
-    }
-    __syncthreads();
-    if (waits && shared.hits[at / warp_size] >> at % warp_size & 1) {
-      pending.decision = Decision::suppressed();
-      stage.decide(pending.place, pending.decision);
-    }
-  }
-}
-
 /// Finds which candidates of the block suppress each undecided one, for decide_block(). For a whole block.
 __device__ inline void find_in_block(const Stage& stage, const Subject& mine, const Pending& pending,
                                      ResolveShared& shared) {
-  shared.put(threadIdx.x, mine);
+  Candidates& all = shared.waiting.candidates;  // by thread
+  all.put(threadIdx.x, mine);
   const bool matters = !pending.decision.is_suppressed();
   const unsigned mask = __ballot_sync(all_lanes, matters);
   if (threadIdx.x % warp_size == 0)
@@ -147,8 +86,8 @@ __device__ inline void find_in_block(const Stage& stage, const Subject& mine, co
       for (unsigned todo = shared.open[warp]; todo; todo &= todo - 1) {
         const unsigned lane = static_cast<unsigned>(__ffs(static_cast<int>(todo))) - 1;
         const unsigned other = warp * warp_size + lane;
-        if (other < threadIdx.x && stage.may_suppress(shared.key[other], shared.box[other], mine) &&
-            stage.suppresses(shared.key[other], shared.box[other], mine))
+        if (other < threadIdx.x && stage.may_suppress(all.key[other], all.box[other], mine) &&
+            stage.suppresses(all.key[other], all.box[other], mine))
           suppressors |= 1u << lane;
       }
     shared.suppressors_of(threadIdx.x / warp_size, warp) = suppressors;
@@ -199,10 +138,7 @@ __device__ inline void decide_block(const Stage& stage, Pending& pending, Resolv
 /// Until all candidates of the block are decided, at the latest by the blocks before it being done. For a whole block.
 __device__ inline void wait_for_blocks(const Stage& stage, Pending& pending, ResolveShared& shared) {
   const Subject mine = stage.subject(pending.place);
-  // Read behind the barriers of count_before().
-  const Hull hull = hull_of_lanes(mine.box, pending.is_undecided() && pending.more, stage.a.rule.overlap.offset);
-  if (threadIdx.x % warp_size == 0)
-    shared.hulls[threadIdx.x / warp_size] = hull;
+  const Slots slots = take_slots(stage, shared.waiting, mine, pending.is_undecided() && pending.more);
   bool prepared = false;
   for (std::uint32_t tried = 0;;) {
     if (threadIdx.x < warp_size)
@@ -212,7 +148,7 @@ __device__ inline void wait_for_blocks(const Stage& stage, Pending& pending, Res
     const std::uint32_t survivors = shared.survivors;
     if (pending.is_undecided())
       look(stage, pending);
-    try_survivors(stage, mine, pending, shared, tried, survivors);
+    try_survivors(stage, mine, pending, shared.waiting, slots, tried, survivors);
     tried = survivors;
     if (!__syncthreads_or(pending.is_undecided()))
       return;

@@ -137,6 +137,10 @@ T atomicMax(T* at, T value) {
   return emulated_atomic(at, [=](T before) { return std::max(before, value); });
 }
 template <typename T>
+T atomicMin(T* at, T value) {
+  return emulated_atomic(at, [=](T before) { return std::min(before, value); });
+}
+template <typename T>
 T atomicCAS(T* at, T expected, T value) {
   return emulated_atomic(at, [=](T before) { return before == expected ? value : before; });
 }

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// How a block of resolve() that waits compares its candidates whose lists are incomplete with the survivors of the
+// blocks before it: with most of the frame, perhaps, on one multiprocessor. Candidates are put into groups of 32 that
+// are alike; a warp leaves out the survivors that overlap none of a group, and compares others with all of it, one
+// candidate a lane.
+#pragma once
+
+#include "kernels/hull.cuh"
+#include "kernels/staged/pending.cuh"
+
+namespace crowd::CROWD_STAGED {
+
+/// Of a block.
+struct Candidates {
+  float4 box[threads];
+  std::uint64_t key[threads];
+  std::int32_t label[threads];
+
+  __device__ void put(std::uint32_t at, const Subject& subject) {
+    box[at] = subject.box;
+    key[at] = subject.key;
+    label[at] = subject.label;
+  }
+  __device__ Subject get(std::uint32_t at, float offset) const {
+    return {box[at], area(as_box(box[at]), offset), label[at], key[at]};
+  }
+};
+
+struct Survivor {
+  float4 box;
+  std::int32_t label;
+  std::uint32_t place;
+};
+
+/// Those that a block compares at a time.
+struct Survivors {
+  float4 box[threads];
+  std::int32_t label[threads];
+  std::uint32_t place[threads];
+
+  __device__ void put(std::uint32_t at, const Survivor& survivor) {
+    box[at] = survivor.box;
+    label[at] = survivor.label;
+    place[at] = survivor.place;
+  }
+};
+
+/// The bits of a class that groups know.
+__device__ inline std::uint32_t class_bits(std::int32_t label) {
+  return static_cast<std::uint32_t>(label) & 0xff;
+}
+
+/// Bounds of a group's candidates.
+struct Group32 {
+  Hull hull;
+  std::uint32_t min_class, max_class;  ///< class_bits()
+
+  __device__ bool may_be_suppressed_by(const float4& box, std::int32_t label, const PairRule& rule) const {
+    return class_bits(label) >= min_class && class_bits(label) <= max_class && may_overlap(box, hull, rule);
+  }
+};
+
+struct WaitingShared {
+  Candidates candidates;  ///< by slot
+  Survivors survivors;
+  alignas(uint4) std::uint32_t likeness[threads];  ///< until slots are known
+  Group32 groups[warps];                           ///< of all that they were ever for
+  // Bits of the slots of a group.
+  std::uint32_t open[warps];  ///< undecided
+  std::uint32_t hit[warps];   ///< suppressed by a survivor
+};
+
+/// A thread's slot, and all of the block. Of no meaning for candidates whose lists are complete.
+struct Slots {
+  std::uint32_t mine, count;
+
+  __device__ std::uint32_t groups() const {
+    return ceil_div(count, warp_size);
+  }
+};
+
+/// Numbers of candidates that are alike are near each other: by class, then by the octave of the size, then by x. Those
+/// that do not wait have larger ones. The thread's number is in the last bits, so that all differ.
+__device__ inline std::uint32_t likeness(const Subject& mine, bool by_class, bool waits) {
+  static_assert(threads <= 1 << 8, "a thread's number has 8 bits");
+  const std::uint32_t octave = __float_as_uint(mine.area) >> 24 & 0x7f;
+  const std::uint32_t shape = octave << 16 | number_key(Grid::centre(mine.box.x, mine.box.z)) >> 16;
+  const std::uint32_t number = by_class ? class_bits(mine.label) << 15 | shape >> 8 : shape;
+  return static_cast<std::uint32_t>(!waits) << 31 | number << 8 | threadIdx.x;
+}
+
+/// Gives candidates that wait slots, those alike next to each other, and measures the groups. For a whole block.
+__device__ inline Slots take_slots(const Stage& stage, WaitingShared& shared, const Subject& mine, bool waits) {
+  const std::uint32_t own = likeness(mine, stage.a.rule.by_class, waits);
+  shared.likeness[threadIdx.x] = own;
+  const auto count = static_cast<std::uint32_t>(__syncthreads_count(waits));
+  std::uint32_t slot = 0;
+  for (unsigned other = 0; other < threads; other += 4) {
+    const uint4 its = *reinterpret_cast<const uint4*>(&shared.likeness[other]);
+    slot += static_cast<std::uint32_t>(its.x < own) + static_cast<std::uint32_t>(its.y < own) +
+            static_cast<std::uint32_t>(its.z < own) + static_cast<std::uint32_t>(its.w < own);
+  }
+  if (waits)
+    shared.candidates.put(slot, mine);
+  __syncthreads();
+  const bool here = threadIdx.x < count;
+  const float4 box = here ? shared.candidates.box[threadIdx.x] : float4{};
+  const std::uint32_t bits = here ? class_bits(shared.candidates.label[threadIdx.x]) : 0;
+  const Group32 group = {hull_of_lanes(box, here, stage.a.rule.overlap.offset), warp_min(here ? bits : ~0u),
+                         warp_max(bits)};
+  if (threadIdx.x % warp_size == 0)
+    shared.groups[threadIdx.x / warp_size] = group;
+  return {slot, count};
+}
+
+__device__ inline Survivor survivor_at(const Stage& stage, std::uint32_t at, std::uint32_t end) {
+  Survivor survivor{};
+  if (at < end) {
+    survivor.place = load_relaxed(stage.a.arrays.ranked + stage.slot + at);
+    survivor.box = stage.a.arrays.box[stage.slot + survivor.place];
+    survivor.label = stage.a.rule.by_class ? stage.label(stage.a.arrays.key[stage.slot + survivor.place]) : 0;
+  }
+  return survivor;
+}
+
+/// Whether one of 32 survivors from `first` on, of those `near`, suppresses the lane's candidate. For a whole warp.
+__device__ inline bool is_hit(const Stage& stage, const Survivors& survivors, std::uint32_t first, unsigned near,
+                              const Subject& its, bool open) {
+  constexpr std::uint64_t best_key = ~0ull;  // survivors of blocks before rank better than all of this block
+  bool hit = false;
+  while (near) {
+    // So many are compared before the first result is needed. What is beyond the last is that one again.
+    std::uint32_t at[4];
+    unsigned met = 0;
+#pragma unroll
+    for (unsigned k = 0; k < 4; ++k) {
+      at[k] = near ? first + static_cast<unsigned>(__ffs(static_cast<int>(near))) - 1 : at[k ? k - 1 : 0];
+      near &= near - 1;
+    }
+#pragma unroll
+    for (unsigned k = 0; k < 4; ++k)
+      met |= (static_cast<unsigned>(survivors.label[at[k]] == its.label) &
+              static_cast<unsigned>(stage.may_suppress(best_key, survivors.box[at[k]], its)))
+             << k;
+    static_assert(threads <= 1 << 8, "numbers of survivors have 8 bits");
+    const std::uint32_t all = at[0] | at[1] << 8 | at[2] << 16 | at[3] << 24;
+    for (met = open && !hit ? met : 0; met && !hit; met &= met - 1) {
+      const std::uint32_t it = all >> (static_cast<unsigned>(__ffs(static_cast<int>(met))) - 1) * 8 & 255;
+      hit = stage.suppresses(stage.a.arrays.key[stage.slot + survivors.place[it]], survivors.box[it], its);
+    }
+  }
+  return hit;
+}
+
+/// Compares groups with `count` survivors, 32 at a time. For a whole block.
+__device__ inline void compare(const Stage& stage, WaitingShared& shared, std::uint32_t groups, std::uint32_t count) {
+  const unsigned lane = threadIdx.x % warp_size;
+  const std::uint32_t parts = ceil_div(count, warp_size);
+  for (std::uint32_t turn = threadIdx.x / warp_size; turn < parts * groups; turn += warps) {
+    const std::uint32_t group = turn / parts;
+    const std::uint32_t first = (turn - group * parts) * warp_size;
+    const unsigned open = shared.open[group];
+    const bool near = first + lane < count &&
+                      shared.groups[group].may_be_suppressed_by(shared.survivors.box[first + lane],
+                                                                shared.survivors.label[first + lane], stage.a.rule);
+    const unsigned all_near = __ballot_sync(all_lanes, near);
+    if (!open || !all_near)
+      continue;
+    const Subject its = shared.candidates.get(group * warp_size + lane, stage.a.rule.overlap.offset);
+    const bool hit = is_hit(stage, shared.survivors, first, all_near, its, open >> lane & 1);
+    const unsigned hits = __ballot_sync(all_lanes, hit);
+    if (hits && lane == 0)
+      atomicOr(&shared.hit[group], hits);
+  }
+}
+
+/// Decides which candidates with slots the survivors `first` to `end` - 1 suppress. For a whole block.
+__device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pending& pending, WaitingShared& shared,
+                                     const Slots& slots, std::uint32_t first, std::uint32_t end) {
+  const bool waits = pending.is_undecided() && pending.more;
+  if (first >= end || !__syncthreads_or(waits))
+    return;
+  Survivor next = survivor_at(stage, first + threadIdx.x, end);
+  if (threadIdx.x < warps)
+    shared.open[threadIdx.x] = shared.hit[threadIdx.x] = 0;
+  __syncthreads();
+  const std::uint32_t group = slots.mine / warp_size;
+  const unsigned bit = 1u << slots.mine % warp_size;
+  if (waits) {
+    shared.candidates.put(slots.mine, mine);
+    atomicOr(&shared.open[group], bit);
+  }
+  for (std::uint32_t base = first; base < end; base += threads) {
+    shared.survivors.put(threadIdx.x, next);
+    if (!__syncthreads_or(waits && pending.is_undecided()))
+      return;
+    next = survivor_at(stage, base + threads + threadIdx.x, end);
+    compare(stage, shared, slots.groups(), min(end - base, threads));
+    __syncthreads();
+    if (threadIdx.x < warps)
+      shared.open[threadIdx.x] &= ~shared.hit[threadIdx.x];
+    if (waits && pending.is_undecided() && shared.hit[group] & bit) {
+      pending.decision = Decision::suppressed();
+      stage.decide(pending.place, pending.decision);
+    }
+  }
+}
+
+}  // namespace crowd::CROWD_STAGED
