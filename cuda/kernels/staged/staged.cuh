@@ -240,15 +240,23 @@ struct Stage {
     const std::size_t at = a.frames.input(frame) + index;
     return a.rules.ranked_score(at, a.frames.scores[at]);
   }
-  /// Conservative test without branches: true if the candidate with this key and box suppresses `mine`, whatever the
-  /// class, and for few others.
-  __device__ bool may_suppress(std::uint64_t key, const float4& b, const Subject& mine) const {
+  /// Whether `b`, whose area is `its_area`, may overlap `mine`. Conservative, without branches.
+  __device__ bool may_meet(const float4& b, float its_area, const Subject& mine) const {
     const float offset = a.rule.overlap.offset;
     const float w = fminf(b.z, mine.box.z) - fmaxf(b.x, mine.box.x) + offset;
     const float h = fminf(b.w, mine.box.w) - fmaxf(b.y, mine.box.y) + offset;
-    const float bound = __fmaf_rn(a.rule.min_part, mine.area + area(as_box(b), offset), -1e-37f);
-    const bool meets = static_cast<int>(w > 0) & static_cast<int>(h > 0) & static_cast<int>(!(w * h < bound));
+    const float bound = __fmaf_rn(a.rule.min_part, mine.area + its_area, -1e-37f);
+    return static_cast<int>(w > 0) & static_cast<int>(h > 0) & static_cast<int>(!(w * h < bound));
+  }
+  /// True if the candidate with this key and box suppresses `mine`, whatever the class, and for few others. Without
+  /// branches.
+  __device__ bool may_suppress(std::uint64_t key, const float4& b, const Subject& mine) const {
+    const bool meets = may_meet(b, area(as_box(b), a.rule.overlap.offset), mine);
     return static_cast<int>(key > mine.key) & (static_cast<int>(meets) | static_cast<int>(a.rule.disjoint_too));
+  }
+  /// The same where the candidate is known to rank better.
+  __device__ bool better_may_suppress(const float4& b, float its_area, const Subject& mine) const {
+    return static_cast<int>(may_meet(b, its_area, mine)) | static_cast<int>(a.rule.disjoint_too);
   }
   /// Completes may_suppress(), which has to hold.
   __device__ bool suppresses(std::uint64_t key, const float4& b, const Subject& mine) const {

@@ -86,7 +86,8 @@ __device__ inline void find_in_block(const Stage& stage, const Subject& mine, co
       for (unsigned todo = shared.open[warp]; todo; todo &= todo - 1) {
         const unsigned lane = static_cast<unsigned>(__ffs(static_cast<int>(todo))) - 1;
         const unsigned other = warp * warp_size + lane;
-        if (other < threadIdx.x && stage.may_suppress(all.key[other], all.box[other], mine) &&
+        const float its_area = area(as_box(all.box[other]), stage.a.rule.overlap.offset);
+        if (other < threadIdx.x && stage.better_may_suppress(all.box[other], its_area, mine) &&
             stage.suppresses(all.key[other], all.box[other], mine))
           suppressors |= 1u << lane;
       }
