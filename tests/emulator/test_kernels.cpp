@@ -293,6 +293,13 @@ TEST_P(Emulated, agrees_on_batches_of_crowds) {
   for_each_batch_of_crowds(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
 }
 
+// Blocks of the staged path that wait for those before them (staged/waiting.cuh), and large bins (staged/ranks.cuh).
+TEST_P(Emulated, agrees_where_whole_blocks_wait) {
+  if (!takes_both_paths(method()) || std::get<1>(GetParam()) < 9)
+    GTEST_SKIP() << "the method waits for no blocks, or by the same kernels on a later device";
+  for_each_case_of_waiting(1300, method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });
+}
+
 // Cells of the staged path that are moved by class.
 TEST_P(Emulated, agrees_on_many_classes_in_one_spot) {
   for_each_case_of_classes(method(), [](const Case& it) { expect_as_oracle(run_emulated, it); });

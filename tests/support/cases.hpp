@@ -76,6 +76,10 @@ void for_each_case_of_classes(CrowdNmsMethod method, const std::function<void(co
 /// Boxes around one point: of the direct path, rows with masks.
 void for_each_case_of_nested(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 
+/// Frames of n candidates of which whole blocks of the CUDA backend wait for others, and of which most scores share a
+/// bin.
+void for_each_case_of_waiting(std::uint32_t n, CrowdNmsMethod method, const std::function<void(const Case&)>& body);
+
 /// Every metric, with several thresholds, on the distributions of hard_boxes.hpp, of a size with a tree.
 void for_each_hard_case(CrowdNmsMethod method, const std::function<void(const Case&)>& body);
 

@@ -259,4 +259,66 @@ void for_each_case_of_nested(CrowdNmsMethod method, const std::function<void(con
   }
 }
 
+namespace {
+
+/// Half are giants, so that all others share few cells of a grid whose cells are about as large as a mean box. Of these
+/// some overlap none (a raster), others many before them (a ladder, and nested boxes). Few scores are far off the
+/// others.
+Boxes giants_and_shapes(std::uint32_t n, bool ties, Dice& dice) {
+  Boxes set;
+  const auto add = [&](float x, float y, float side, float score) { set.add({x, y, x + side, y + side}, score); };
+  const std::uint32_t columns = 64;
+  float nested = 5;
+  for (std::uint32_t i = 0; set.size() < n; ++i) {
+    const float close = ties ? std::floor(dice.between(0, 4)) / 4 : dice.unit();
+    const std::uint32_t number = i / 6;
+    if (i % 2)
+      add(dice.between(-1e5f, 1e5f), dice.between(-1e5f, 1e5f), dice.between(5e5f, 1e6f), i % 255 ? -1 : 100 * close);
+    else if (i % 6 == 0)
+      add(22 * static_cast<float>(number % columns), 22 * static_cast<float>(number / columns), 20,
+          0.9f + 1e-5f * close);
+    else if (i % 6 == 2)
+      add(2000 + 0.1f * static_cast<float>(number), 0, 30, 0.3f + 1e-4f * static_cast<float>(number));
+    else
+      add(-nested, -nested, 2 * nested, 0.9f + 1e-4f * close), nested *= 1.01f;
+  }
+  return set;
+}
+
+}  // namespace
+
+void for_each_case_of_waiting(std::uint32_t n, CrowdNmsMethod method, const std::function<void(const Case&)>& body) {
+  struct Variant {
+    const char* name;
+    double overlap_threshold;
+    std::uint32_t classes, step;  ///< classes are multiples of `step`
+    bool ties = false;
+    CrowdNmsMetric metric = CROWD_NMS_IOU;
+  };
+  constexpr Variant variants[] = {{"one class", 0.5, 1, 1},
+                                  {"tied scores", 0.8, 1, 1, true},
+                                  {"three classes", 0.3, 3, 1},
+                                  {"classes alike in their last bits", 0.3, 40, 256},
+                                  {"many classes", 0.1, 700, 0x9249249b, true},
+                                  {"over the smaller", 0.6, 2, 1, false, CROWD_NMS_IOS},
+                                  {"all overlap", 0, 5, 1}};
+  for (const Variant& variant : variants) {
+    Dice dice(n + variant.classes);
+    Boxes set = giants_and_shapes(n, variant.ties, dice);
+    for (std::int32_t& label : set.classes)
+      label = static_cast<std::int32_t>(dice.below(variant.classes) * variant.step);
+    Case it{"giants and shapes, n=" + std::to_string(n) + ", " + variant.name,
+            default_params(),
+            Batch::of(set),
+            {n, true, true}};
+    it.params.method = method;
+    it.params.metric = variant.metric;
+    it.params.overlap_threshold = variant.overlap_threshold;
+    it.params.comparator = variant.overlap_threshold == 0 ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
+    it.params.class_agnostic = variant.classes == 1;
+    it.params.score_threshold = -std::numeric_limits<float>::infinity();
+    body(it);
+  }
+}
+
 }  // namespace crowd::test

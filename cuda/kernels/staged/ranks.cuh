@@ -33,8 +33,8 @@ __device__ inline std::uint64_t rank_key_at(const Stage& stage, std::uint32_t pl
   return rank_key(stage.a.rules.ranked_score(at, stage.a.frames.scores[at]), rank_index(key));
 }
 
-/// Of count_better(), for so many threads at a time. No larger than what else the kernel has in shared memory: 7 KB made
-/// 16384 uniform candidates take 21.7 us, not 20.5.
+/// Of count_better(), for so many threads at a time. No larger than what else the kernel has in shared memory: 7 KB
+/// made 16384 uniform candidates take 21.7 us, not 20.5.
 template <unsigned room_for>
 struct BetterShared {
   static constexpr unsigned room = room_for;
@@ -90,7 +90,7 @@ __device__ std::uint32_t count_better(BetterShared<room>& shared, const std::uin
 /// Ranks the block's candidates of large bins, bin by bin: `rank` is of their bin before. For a whole block.
 template <unsigned room>
 __device__ void rank_in_large_bins(const Stage& stage, BetterShared<room>& shared, const Bin& bin, std::uint64_t key,
-                                          bool open, std::uint32_t& rank) {
+                                   bool open, std::uint32_t& rank) {
   const unsigned long long mine = static_cast<unsigned long long>(bin.first) << 32 | bin.end;
   do {
     if (threadIdx.x == 0)
