@@ -80,13 +80,14 @@ struct Outputs {
   DeviceBytes survivors, members, representatives, report, boxes, scores;
 };
 
-/// A graph of many calls. A kernel overwrites the candidates before each of them; or, if there are counts, each call
-/// has a count of its own, and its outputs are copied before the next one.
+/// A graph of many calls. A kernel overwrites the candidates before each of them, unless they are uploaded. If there
+/// are counts, each call has a count of its own, and its outputs are copied before the next one.
 class CallsInGraph {
  public:
   CallsInGraph(const CrowdNmsParams& params, std::uint32_t n, std::uint32_t calls, const Wanted& wanted,
-               std::span<const std::uint32_t> counts = {})
+               std::span<const std::uint32_t> counts = {}, bool uploaded = false)
       : n_(n),
+        uploaded_(uploaded),
         wanted_(wanted),
         boxes_(n * sizeof(CrowdNmsBox)),
         scores_(n * sizeof(float)),
@@ -109,7 +110,7 @@ class CallsInGraph {
     cudaGraphExecDestroy(exec_);
   }
 
-  /// For calls with counts.
+  /// Where candidates are `uploaded`.
   void upload(const Boxes& set) {
     boxes_.upload(set.boxes.data(), boxes_.size());
     scores_.upload(set.scores.data(), scores_.size());
@@ -146,7 +147,7 @@ class CallsInGraph {
  private:
   void enqueue(const CrowdNmsParams& params, std::uint32_t call) {
     const bool counted = counts_.size();
-    if (!counted)
+    if (!uploaded_)
       rewrite(boxes_.as<CrowdNmsBox>(), scores_.as<float>(), n_, call, stream_.get());
     CrowdNmsCandidates candidates{};
     candidates.counts = counted ? counts_.as<std::uint32_t>() + call : nullptr;
@@ -163,6 +164,7 @@ class CallsInGraph {
   }
 
   std::uint32_t n_;
+  bool uploaded_;
   Wanted wanted_;
   DeviceBytes boxes_, scores_, counts_, workspace_;
   std::vector<std::unique_ptr<Outputs>> outputs_, copies_;
@@ -226,8 +228,34 @@ TEST_P(CudaCountedInGraphs, are_done_before_what_follows_reads_the_results) {
     batches[call].with_classes = false;
     expected.push_back(run_cpu(params, batches[call], wanted));
   }
-  CallsInGraph graph(params, capacity, calls, wanted, counts);
+  CallsInGraph graph(params, capacity, calls, wanted, counts, true);
   graph.upload(set);
+  for (int replay = 0; replay < (quick() ? 1 : 50); ++replay) {
+    graph.replay();
+    for (std::uint32_t call = 0; call < calls; ++call)
+      ASSERT_TRUE(same(expected[call], graph.result(call, batches[call]), batches[call], wanted))
+          << "call " << call << " of replay " << replay;
+  }
+}
+
+// Frames that the reduce takes while the map runs, among others.
+TEST_P(CudaCountedInGraphs, see_what_a_kernel_rewrote_in_place_before_each_call) {
+  constexpr std::uint32_t capacity = 4096;
+  const std::vector<std::uint32_t> counts = {61, 64, 4096, 61, 0, 64, 65, 30, 3000, 1, 64, 61};
+  const auto calls = static_cast<std::uint32_t>(counts.size());
+  CrowdNmsParams params = default_params();
+  const auto [method, all] = GetParam();
+  params.method = method;
+  const Wanted wanted{capacity, all, all};
+  std::vector<Batch> batches;
+  std::vector<Result> expected;
+  for (std::uint32_t call = 0; call < calls; ++call) {
+    batches.push_back(version_of(capacity, call));
+    batches[call].counts = {counts[call]};
+    batches[call].with_classes = false;
+    expected.push_back(run_cpu(params, batches[call], wanted));
+  }
+  CallsInGraph graph(params, capacity, calls, wanted, counts);
   for (int replay = 0; replay < (quick() ? 1 : 50); ++replay) {
     graph.replay();
     for (std::uint32_t call = 0; call < calls; ++call)
