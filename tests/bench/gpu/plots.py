@@ -6,6 +6,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.ticker  # noqa: E402
 
 # A colour and a marker that stay with a contender in every figure; hollow: not by us.
 LOOKS = {"greedy": ("#0b6e4f", "o"), "map-reduce": ("#5bba6f", "s"), "paper": ("#8a6d3b", "^"),
@@ -58,6 +59,7 @@ def latency(results):
     for panel, (groups, stem, title) in zip(panels, kinds):
         draw(panel, results, groups, stem)
         panel.set(xscale="log", yscale="log", title=title)
+        panel.xaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())  # labels would lie on each other
     panels[0].set_ylabel("µs a call, back to back")
     legend(panels[1])
     figure.suptitle(f"NMS on {results.written['environment']['gpu']}, IoU 0.5", fontsize=11)
