@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // How a block of resolve() that waits compares its candidates whose lists are incomplete with the survivors of the
-// blocks before it: with most of the frame, perhaps, on one multiprocessor. Candidates are put into groups of 32 that
-// are alike; a warp leaves out the survivors that overlap none of a group, and compares others with all of it, one
-// candidate a lane.
+// blocks before it, which may be most of the frame. Candidates get slots, those that are alike next to each other; 32
+// slots are a group. A warp takes 32 survivors and a group: it leaves out the survivors that overlap none of the group,
+// and compares each other one with all of it, a candidate a lane.
 #pragma once
 
 #include "kernels/hull.cuh"
@@ -58,7 +58,7 @@ __device__ inline std::uint32_t class_bits(std::int32_t label) {
 }
 
 /// Bounds of a group's candidates.
-struct Group32 {
+struct GroupBounds {
   Hull hull;
   std::uint32_t min_class, max_class;  ///< class_bits()
 
@@ -73,15 +73,15 @@ struct WaitingShared {
     Survivors survivors;
     std::uint32_t likeness[threads];  ///< until slots are known
   };
-  Group32 groups[warps];  ///< of all that they were ever for
+  GroupBounds groups[warps];  ///< of all that they were ever for
   // Bits of the slots of a group.
   std::uint32_t open[warps];  ///< undecided
   std::uint32_t hit[warps];   ///< suppressed by a survivor
 };
 
-/// A thread's slot, and all of the block. Of no meaning for candidates whose lists are complete.
 struct Slots {
-  std::uint32_t mine, count;
+  std::uint32_t mine;   ///< the thread's; of no meaning if its candidate has no slot
+  std::uint32_t count;  ///< of the block
 
   __device__ std::uint32_t groups() const {
     return ceil_div(count, warp_size);
@@ -98,7 +98,7 @@ __device__ inline std::uint32_t likeness(const Subject& mine, bool by_class, boo
   return static_cast<std::uint32_t>(!waits) << 31 | number << 8 | threadIdx.x;
 }
 
-/// Gives candidates that wait slots, those alike next to each other, and measures the groups. For a whole block.
+/// Gives slots to candidates that wait, and measures their groups. For a whole block.
 __device__ inline Slots take_slots(const Stage& stage, WaitingShared& shared, const Subject& mine, bool waits) {
   const std::uint32_t own = likeness(mine, stage.a.rule.by_class, waits);
   shared.likeness[threadIdx.x] = own;
@@ -115,8 +115,8 @@ __device__ inline Slots take_slots(const Stage& stage, WaitingShared& shared, co
   const bool here = threadIdx.x < count;
   const float4 box = here ? shared.candidates.box[threadIdx.x] : float4{};
   const std::uint32_t bits = here ? class_bits(shared.candidates.label[threadIdx.x]) : 0;
-  const Group32 group = {hull_of_lanes(box, here, stage.a.rule.overlap.offset), warp_min(here ? bits : ~0u),
-                         warp_max(bits)};
+  const GroupBounds group = {hull_of_lanes(box, here, stage.a.rule.overlap.offset), warp_min(here ? bits : ~0u),
+                             warp_max(bits)};
   if (threadIdx.x % warp_size == 0)
     shared.groups[threadIdx.x / warp_size] = group;
   return {slot, count};
@@ -182,7 +182,7 @@ __device__ inline void compare(const Stage& stage, WaitingShared& shared, std::u
   }
 }
 
-/// Decides which candidates with slots the survivors `first` to `end` - 1 suppress. For a whole block.
+/// Suppresses candidates with slots that one of the survivors `first` to `end` - 1 suppresses. For a whole block.
 __device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pending& pending, WaitingShared& shared,
                                      const Slots& slots, std::uint32_t first, std::uint32_t end) {
   const bool waits = pending.is_undecided() && pending.more;
