@@ -208,60 +208,51 @@ INSTANTIATE_TEST_SUITE_P(Sizes, CudaInGraphs,
                                   (std::get<2>(info.param) ? "_merged" : "");
                          });
 
-class CudaCountedInGraphs : public testing::TestWithParam<std::tuple<CrowdNmsMethod, bool>> {};
+class CudaCountedInGraphs : public testing::TestWithParam<std::tuple<CrowdNmsMethod, bool>> {
+ protected:
+  /// Calls of these counts, each of a batch that fills the capacity. `uploaded`: the batch of all calls; else each
+  /// call's is what a kernel wrote before it.
+  static void expect_as_on_the_cpu(std::vector<Batch> batches, const std::vector<std::uint32_t>& counts,
+                                   const Boxes* uploaded) {
+    const std::uint32_t capacity = batches[0].capacity;
+    const auto calls = static_cast<std::uint32_t>(counts.size());
+    CrowdNmsParams params = default_params();
+    const auto [method, all] = GetParam();
+    params.method = method;
+    const Wanted wanted{capacity, all, all};
+    std::vector<Result> expected;
+    for (std::uint32_t call = 0; call < calls; ++call) {
+      batches[call].counts = {counts[call]};
+      batches[call].with_classes = false;
+      expected.push_back(run_cpu(params, batches[call], wanted));
+    }
+    CallsInGraph graph(params, capacity, calls, wanted, counts, uploaded != nullptr);
+    if (uploaded)
+      graph.upload(*uploaded);
+    for (int replay = 0; replay < (quick() ? 1 : 50); ++replay) {
+      graph.replay();
+      for (std::uint32_t call = 0; call < calls; ++call)
+        ASSERT_TRUE(same(expected[call], graph.result(call, batches[call]), batches[call], wanted))
+            << "call " << call << " of replay " << replay;
+    }
+  }
+};
 
 // Frames that the direct path takes, of which the reduce takes much longer than the launches of the stages behind it: a
 // call must not end before.
 TEST_P(CudaCountedInGraphs, are_done_before_what_follows_reads_the_results) {
-  constexpr std::uint32_t capacity = 6000;
   const std::vector<std::uint32_t> counts = {4096, 61, 4000, 1024, 1025, 4097, 3000, 0, 4096, 2500, 6000, 700};
-  const auto calls = static_cast<std::uint32_t>(counts.size());
-  CrowdNmsParams params = default_params();
-  const auto [method, all] = GetParam();
-  params.method = method;
-  const Wanted wanted{capacity, all, all};
-  const Boxes set = ladder(capacity, 2);
-  std::vector<Batch> batches(calls, Batch::of(set));
-  std::vector<Result> expected;
-  for (std::uint32_t call = 0; call < calls; ++call) {
-    batches[call].counts = {counts[call]};
-    batches[call].with_classes = false;
-    expected.push_back(run_cpu(params, batches[call], wanted));
-  }
-  CallsInGraph graph(params, capacity, calls, wanted, counts, true);
-  graph.upload(set);
-  for (int replay = 0; replay < (quick() ? 1 : 50); ++replay) {
-    graph.replay();
-    for (std::uint32_t call = 0; call < calls; ++call)
-      ASSERT_TRUE(same(expected[call], graph.result(call, batches[call]), batches[call], wanted))
-          << "call " << call << " of replay " << replay;
-  }
+  const Boxes set = ladder(6000, 2);
+  expect_as_on_the_cpu(std::vector<Batch>(counts.size(), Batch::of(set)), counts, &set);
 }
 
 // Frames that the reduce takes while the map runs, among others.
 TEST_P(CudaCountedInGraphs, see_what_a_kernel_rewrote_in_place_before_each_call) {
-  constexpr std::uint32_t capacity = 4096;
   const std::vector<std::uint32_t> counts = {61, 64, 4096, 61, 0, 64, 65, 30, 3000, 1, 64, 61};
-  const auto calls = static_cast<std::uint32_t>(counts.size());
-  CrowdNmsParams params = default_params();
-  const auto [method, all] = GetParam();
-  params.method = method;
-  const Wanted wanted{capacity, all, all};
   std::vector<Batch> batches;
-  std::vector<Result> expected;
-  for (std::uint32_t call = 0; call < calls; ++call) {
-    batches.push_back(version_of(capacity, call));
-    batches[call].counts = {counts[call]};
-    batches[call].with_classes = false;
-    expected.push_back(run_cpu(params, batches[call], wanted));
-  }
-  CallsInGraph graph(params, capacity, calls, wanted, counts);
-  for (int replay = 0; replay < (quick() ? 1 : 50); ++replay) {
-    graph.replay();
-    for (std::uint32_t call = 0; call < calls; ++call)
-      ASSERT_TRUE(same(expected[call], graph.result(call, batches[call]), batches[call], wanted))
-          << "call " << call << " of replay " << replay;
-  }
+  for (std::uint32_t call = 0; call < counts.size(); ++call)
+    batches.push_back(version_of(4096, call));
+  expect_as_on_the_cpu(std::move(batches), counts, nullptr);
 }
 
 INSTANTIATE_TEST_SUITE_P(Methods, CudaCountedInGraphs,
