@@ -301,7 +301,7 @@ void for_each_case_of_waiting(std::uint32_t n, CrowdNmsMethod method, const std:
                                   {"classes alike in their last bits", 0.3, 40, 256},
                                   {"many classes", 0.1, 700, 0x9249249b, true},
                                   {"over the smaller", 0.6, 2, 1, false, CROWD_NMS_IOS},
-                                  {"all overlap", 0, 5, 1}};
+                                  {"all overlap", 0, 300, 1}};
   for (const Variant& variant : variants) {
     Dice dice(n + variant.classes);
     Boxes set = giants_and_shapes(n, variant.ties, dice);
