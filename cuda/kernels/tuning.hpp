@@ -152,7 +152,8 @@ constexpr unsigned staged_looks = 1;
 constexpr unsigned staged_refill = 4096;
 constexpr unsigned staged_looks = 128;
 #endif
-/// Smallest bin of scores whose candidates are ranked by sorting a block's (staged/ranks.cuh).
+/// A bin of scores with more candidates than this, and than a 16th of the frame's, is ranked by binary search among a
+/// block's (staged/ranks.cuh).
 #if defined(CROWD_NMS_IMPATIENT)
 constexpr unsigned staged_large_bin = 4;  // a build of the tests: many are
 #else

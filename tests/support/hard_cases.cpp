@@ -272,15 +272,17 @@ Boxes giants_and_shapes(std::uint32_t n, bool ties, Dice& dice) {
   for (std::uint32_t i = 0; set.size() < n; ++i) {
     const float close = ties ? std::floor(dice.between(0, 4)) / 4 : dice.unit();
     const std::uint32_t number = i / 6;
-    if (i % 2)
+    if (i % 2) {
       add(dice.between(-1e5f, 1e5f), dice.between(-1e5f, 1e5f), dice.between(5e5f, 1e6f), i % 255 ? -1 : 100 * close);
-    else if (i % 6 == 0)
+    } else if (i % 6 == 0) {
       add(22 * static_cast<float>(number % columns), 22 * static_cast<float>(number / columns), 20,
           0.9f + 1e-5f * close);
-    else if (i % 6 == 2)
+    } else if (i % 6 == 2) {
       add(2000 + 0.1f * static_cast<float>(number), 0, 30, 0.3f + 1e-4f * static_cast<float>(number));
-    else
-      add(-nested, -nested, 2 * nested, 0.9f + 1e-4f * close), nested *= 1.01f;
+    } else {
+      add(-nested, -nested, 2 * nested, 0.9f + 1e-4f * close);
+      nested *= 1.01f;
+    }
   }
   return set;
 }

@@ -68,7 +68,7 @@ struct GroupBounds {
 };
 
 struct WaitingShared {
-  Candidates candidates;  ///< by slot
+  Candidates candidates;  ///< by slot; in find_in_block() by thread
   union {
     Survivors survivors;
     std::uint32_t likeness[threads];  ///< until slots are known
