@@ -143,13 +143,15 @@ constexpr unsigned staged_visits = 32;  // a build of the tests: most windows ar
 #else
 constexpr unsigned staged_visits = 1024;
 #endif
-/// Places of its window that a warp looks at again, in all, to list a candidate's suppressors anew; and looks of a
-/// warp. After that the block waits for the blocks before it.
+/// Places that a warp looks at again, in all, to list its candidates' suppressors anew, and in a window at most, as
+/// Walk::cost(); and looks of a warp. After that the block waits for the blocks before it.
 #if defined(CROWD_NMS_IMPATIENT)
-constexpr unsigned staged_refill = 48;  // a build of the tests: most blocks wait
+constexpr unsigned staged_refill = 256;  // a build of the tests: most blocks wait
+constexpr unsigned staged_refill_window = 192;
 constexpr unsigned staged_looks = 1;
 #else
-constexpr unsigned staged_refill = 4096;
+constexpr unsigned staged_refill = 1u << 15;
+constexpr unsigned staged_refill_window = 4096;
 constexpr unsigned staged_looks = 128;
 #endif
 /// A bin of scores with more candidates than this, and than a 16th of the frame's, is ranked by binary search among a

@@ -24,7 +24,7 @@
 namespace crowd::test {
 namespace {
 
-/// Candidates: more than a warp goes through (tuning::staged_refill); of soft methods, more than lists have room for.
+/// Candidates: more than a warp goes through (tuning::staged_refill_window); of soft methods, more than lists have room for.
 std::uint32_t crowd_in_one_spot(CrowdNmsMethod method) {
   return is_soft(method) ? 1500 : 4500;
 }
@@ -112,7 +112,7 @@ TEST_P(Emulated, agrees_on_large_frames) {
   }
 }
 
-// Windows of more places than a warp looks through again (tuning::staged_refill): candidates wait for whole blocks.
+// Windows of more places than a warp looks through again (tuning::staged_refill_window): candidates wait for whole blocks.
 TEST_P(Emulated, agrees_on_a_crowd_in_one_spot) {
   CrowdNmsParams params = default_params();
   params.method = method();

@@ -17,17 +17,10 @@ struct Pending {
   std::uint32_t suppressor[SuppressorList::room];
   std::uint32_t undecided_suppressors;  ///< a bit for each listed suppressor that is not known to be suppressed
   bool more;                            ///< there may be suppressors that are not listed
-  std::uint32_t window;                 ///< places in its window, once measured; 0 before
-  std::uint32_t places_left;            ///< as many may still be looked at to list suppressors anew
+  std::uint32_t window;                 ///< Walk::cost() of its window, once measured; 0 before
 
   __device__ Pending(std::uint32_t at, Decision known)
-      : place(at),
-        decision(known),
-        suppressor{},
-        undecided_suppressors(0),
-        more(false),
-        window(0),
-        places_left(tuning::staged_refill) {}
+      : place(at), decision(known), suppressor{}, undecided_suppressors(0), more(false), window(0) {}
   __device__ void take(const SuppressorList& list) {
     undecided_suppressors = (1u << list.count()) - 1;
     more = list.more();
@@ -79,9 +72,9 @@ __device__ inline void look(const Stage& stage, Pending& pending) {
     stage.decide(pending.place, pending.decision);
 }
 
-/// Lists the suppressors of the candidate of `lane` anew, leaving out those that are suppressed by now. For a whole
-/// warp.
-__device__ inline void refill(const Stage& stage, Pending& pending, NumberQueue& queue, int lane) {
+/// Lists the suppressors of the candidate of `lane` anew, leaving out those that are suppressed by now. Returns how
+/// many places that took, as Walk::cost(). For a whole warp.
+__device__ inline std::uint32_t refill(const Stage& stage, Pending& pending, NumberQueue& queue, int lane) {
   const Subject its = stage.subject(__shfl_sync(all_lanes, pending.place, lane));
   std::uint64_t best = 0;
   std::uint64_t second = 0;
@@ -98,11 +91,11 @@ __device__ inline void refill(const Stage& stage, Pending& pending, NumberQueue&
     return decision.is_kept();
   };
   bool suppressed = false;
-  std::uint32_t compared = 0;
+  std::uint32_t cost = __shfl_sync(all_lanes, pending.window, lane);
   if (const std::uint32_t left = stage.left()) {
-    compared = visit_left(stage, left_of(stage), left, queue, its, [&](std::uint32_t place, std::uint64_t key) {
-      suppressed |= visit(place, key, glance(place));
-    });
+    cost = Walk::row_cost +
+           visit_left(stage, left_of(stage), left, queue, its,
+                      [&](std::uint32_t place, std::uint64_t key) { suppressed |= visit(place, key, glance(place)); });
     suppressed = __any_sync(all_lanes, suppressed);
   } else {
     suppressed = visit_suppressors_by_warp(stage, Walk(stage, its), its, glance, visit);
@@ -122,36 +115,35 @@ __device__ inline void refill(const Stage& stage, Pending& pending, NumberQueue&
     count += top != 0;
   }
   if (!is_owner)
-    return;
-  pending.places_left -= min(compared, pending.places_left);
+    return cost;
   pending.undecided_suppressors = (1u << count) - 1;
   pending.more = found > count;
   if (suppressed || !found) {
     pending.decision = suppressed ? Decision::suppressed() : Decision::kept();
     stage.decide(pending.place, pending.decision);
   }
+  return cost;
 }
 
-/// Whether the candidate's window may be looked through again. If so, takes its places off `places_left`; of a crowd
-/// whose candidates that are left are listed, refill() does.
-__device__ inline bool take_refill(const Stage& stage, Pending& pending) {
-  if (!pending.is_used_up() || !pending.places_left)
+/// Whether the candidate's list is used up and can be made anew: from its window, unless that is too large, or where
+/// the candidates that are left of a crowd are listed.
+__device__ inline bool can_refill(const Stage& stage, Pending& pending) {
+  if (!pending.is_used_up())
     return false;
   if (stage.left())
     return true;
   if (!pending.window)
-    pending.window = max(Walk(stage, stage.subject(pending.place)).size_up_to(tuning::staged_refill + 1), 1u);
-  const bool enough = pending.window <= pending.places_left;
-  pending.places_left = enough ? pending.places_left - pending.window : 0;
-  return enough;
+    pending.window = Walk(stage, stage.subject(pending.place)).cost(tuning::staged_refill_window + 1);
+  return pending.window <= tuning::staged_refill_window;
 }
 
-/// Looks, and refills lists that are used up. For a whole warp.
-__device__ inline void look_and_refill(const Stage& stage, Pending& pending, NumberQueue& queue) {
+/// Looks, and refills lists that are used up, while `places` of the warp's last. For a whole warp.
+__device__ inline void look_and_refill(const Stage& stage, Pending& pending, NumberQueue& queue,
+                                       std::uint32_t& places) {
   if (pending.is_undecided())
     look(stage, pending);
-  for (unsigned todo = __ballot_sync(all_lanes, take_refill(stage, pending)); todo; todo &= todo - 1)
-    refill(stage, pending, queue, __ffs(static_cast<int>(todo)) - 1);
+  for (unsigned todo = __ballot_sync(all_lanes, places && can_refill(stage, pending)); todo && places; todo &= todo - 1)
+    places -= min(places, refill(stage, pending, queue, __ffs(static_cast<int>(todo)) - 1));
 }
 
 }  // namespace crowd::CROWD_STAGED

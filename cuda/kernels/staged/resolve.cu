@@ -17,8 +17,9 @@ namespace {
 /// there are at most staged_looks, and wait_for_blocks() sleeps. For a whole block.
 __device__ void decide_pending(const Stage& stage, Pending& pending, ResolveShared& shared) {
   unsigned waits = 0;
+  std::uint32_t places = tuning::staged_refill;
   for (unsigned looks = 0; __any_sync(all_lanes, pending.is_undecided()) && !waits; ++looks) {
-    look_and_refill(stage, pending, shared.queues[threadIdx.x / warp_size]);
+    look_and_refill(stage, pending, shared.queues[threadIdx.x / warp_size], places);
     const bool mine = looks >= tuning::staged_looks || __any_sync(all_lanes, pending.is_used_up());
     if (threadIdx.x % warp_size == 0)
       waits = atomicOr(&shared.waits, static_cast<unsigned>(mine)) | static_cast<unsigned>(mine);

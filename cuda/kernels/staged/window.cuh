@@ -38,12 +38,14 @@ class Walk {
   __device__ std::uint32_t segments() const {
     return segments_;
   }
-  /// Places in the window; those beyond `limit` may be left out. For one thread.
-  __device__ std::uint32_t size_up_to(std::uint32_t limit) const {
-    std::uint32_t size = 0;
-    for (std::uint32_t s = 0; s < segments_ && size < limit; ++s)
-      size += at(s).count;
-    return size;
+  /// A segment costs a warp that looks through the window as much as so many places.
+  static constexpr std::uint32_t row_cost = 32;
+  /// Places in the window, and `row_cost` a segment; what is beyond `limit` may be left out. For one thread.
+  __device__ std::uint32_t cost(std::uint32_t limit) const {
+    std::uint32_t sum = segments_ * row_cost;
+    for (std::uint32_t s = 0; s < segments_ && sum < limit; ++s)
+      sum += at(s).count;
+    return sum;
   }
   /// Makes the window empty.
   __device__ void close() {
