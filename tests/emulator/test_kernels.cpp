@@ -112,7 +112,8 @@ TEST_P(Emulated, agrees_on_large_frames) {
   }
 }
 
-// Windows of more places than a warp looks through again (tuning::staged_refill_window): candidates wait for whole blocks.
+// Windows of more places than a warp looks through again (tuning::staged_refill_window): candidates wait for whole
+// blocks.
 TEST_P(Emulated, agrees_on_a_crowd_in_one_spot) {
   CrowdNmsParams params = default_params();
   params.method = method();
