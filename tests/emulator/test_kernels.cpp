@@ -24,7 +24,8 @@
 namespace crowd::test {
 namespace {
 
-/// Candidates: more than a warp goes through (tuning::staged_refill_window); of soft methods, more than lists have room for.
+/// Candidates: more than a warp goes through (tuning::staged_refill_window); of soft methods, more than lists have room
+/// for.
 std::uint32_t crowd_in_one_spot(CrowdNmsMethod method) {
   return is_soft(method) ? 1500 : 4500;
 }
