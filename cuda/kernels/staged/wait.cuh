@@ -139,7 +139,8 @@ __device__ inline void decide_block(const Stage& stage, Pending& pending, Resolv
 /// Until all candidates of the block are decided, at the latest by the blocks before it being done. For a whole block.
 __device__ inline void wait_for_blocks(const Stage& stage, Pending& pending, ResolveShared& shared) {
   const Subject mine = stage.subject(pending.place);
-  const Slots slots = take_slots(stage, shared.waiting, mine, pending.is_undecided() && pending.more);
+  const BinsOfCandidate bins =
+      take_bins(stage, shared.waiting.bins, shared.waiting.keys, mine, pending.is_undecided() && pending.more);
   bool prepared = false;
   for (std::uint32_t tried = 0;;) {
     if (threadIdx.x < warp_size)
@@ -149,7 +150,7 @@ __device__ inline void wait_for_blocks(const Stage& stage, Pending& pending, Res
     const std::uint32_t survivors = shared.survivors;
     if (pending.is_undecided())
       look(stage, pending);
-    try_survivors(stage, mine, pending, shared.waiting, slots, tried, survivors);
+    try_survivors(stage, mine, pending, shared.waiting, bins, tried, survivors);
     tried = survivors;
     if (!__syncthreads_or(pending.is_undecided()))
       return;

@@ -2,31 +2,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // How a block of resolve() that waits compares its candidates whose lists are incomplete with the survivors of the
-// blocks before it, which may be most of the frame. Candidates get slots, those that are alike next to each other; 32
-// slots are a group. A warp takes 32 survivors and a group: it leaves out the survivors that overlap none of the group,
-// and compares each other one with all of it, a candidate a lane.
+// blocks before it, which may be most of the frame: 128 at a time, a candidate a thread, each with those alone that are
+// near it by number_bins.cuh.
 #pragma once
 
-#include "kernels/hull.cuh"
+#include "kernels/staged/number_bins.cuh"
 #include "kernels/staged/pending.cuh"
 
 namespace crowd::CROWD_STAGED {
-
-/// Of a block.
-struct Candidates {
-  float4 box[threads];
-  std::int32_t label[threads];
-  std::uint32_t key[threads];  ///< rank keys without scores, stripped()
-
-  __device__ void put(std::uint32_t at, const Subject& subject) {
-    box[at] = subject.box;
-    label[at] = subject.label;
-    key[at] = static_cast<std::uint32_t>(subject.key);
-  }
-  __device__ Subject get(std::uint32_t at, float offset) const {
-    return {box[at], area(as_box(box[at]), offset), label[at], key[at]};
-  }
-};
 
 struct Survivor {
   float4 box;
@@ -34,10 +17,9 @@ struct Survivor {
   std::uint32_t place;
 };
 
-/// Those that a block compares at a time. With room for 256, and with whole keys of candidates, resolve() takes 20 KB
-/// of shared memory, and 16384 uniform candidates 17.6 us, not 17.4 (map-reduce, where no block waits).
+/// Those that a block compares at a time.
 struct Survivors {
-  static constexpr unsigned room = threads / 2;
+  static constexpr unsigned room = NumberBins::words * 32;
 
   float4 box[room];
   float area[room];
@@ -52,75 +34,28 @@ struct Survivors {
   }
 };
 
-/// The bits of a class that groups know.
-__device__ inline std::uint32_t class_bits(std::int32_t label) {
-  return static_cast<std::uint32_t>(label) & 0xff;
-}
+/// Of a block, by thread.
+struct Candidates {
+  float4 box[threads];
+  std::uint32_t key[threads];  ///< rank keys without scores, stripped()
 
-/// Bounds of a group's candidates.
-struct GroupBounds {
-  Hull hull;
-  std::uint32_t min_class, max_class;  ///< class_bits()
-
-  __device__ bool may_be_suppressed_by(const float4& box, std::int32_t label, const PairRule& rule) const {
-    return class_bits(label) >= min_class && class_bits(label) <= max_class && may_overlap(box, hull, rule);
+  __device__ void put(std::uint32_t at, const Subject& subject) {
+    box[at] = subject.box;
+    key[at] = static_cast<std::uint32_t>(subject.key);
   }
 };
 
 struct WaitingShared {
-  Candidates candidates;  ///< by slot; in find_in_block() by thread
+  NumberBins bins;
   union {
-    Survivors survivors;
-    std::uint32_t likeness[threads];  ///< until slots are known
+    struct {
+      Survivors survivors;
+      NearSurvivors near;
+    } tried;
+    std::uint32_t keys[numbers][threads];  ///< until candidates are in bins
+    Candidates candidates;                 ///< in find_in_block()
   };
-  GroupBounds groups[warps];  ///< of all that they were ever for
-  // Bits of the slots of a group.
-  std::uint32_t open[warps];  ///< undecided
-  std::uint32_t hit[warps];   ///< suppressed by a survivor
 };
-
-struct Slots {
-  std::uint32_t mine;   ///< the thread's; of no meaning if its candidate has no slot
-  std::uint32_t count;  ///< of the block
-
-  __device__ std::uint32_t groups() const {
-    return ceil_div(count, warp_size);
-  }
-};
-
-/// Numbers of candidates that are alike are near each other: by class, then by the octave of the size, then by x. Those
-/// that do not wait have larger ones. The thread's number is in the last bits, so that all differ.
-__device__ inline std::uint32_t likeness(const Subject& mine, bool by_class, bool waits) {
-  static_assert(threads <= 1 << 8, "a thread's number has 8 bits");
-  const std::uint32_t octave = __float_as_uint(mine.area) >> 24 & 0x7f;
-  const std::uint32_t shape = octave << 16 | number_key(Grid::centre(mine.box.x, mine.box.z)) >> 16;
-  const std::uint32_t number = by_class ? class_bits(mine.label) << 15 | shape >> 8 : shape;
-  return static_cast<std::uint32_t>(!waits) << 31 | number << 8 | threadIdx.x;
-}
-
-/// Gives slots to candidates that wait, and measures their groups. For a whole block.
-__device__ inline Slots take_slots(const Stage& stage, WaitingShared& shared, const Subject& mine, bool waits) {
-  const std::uint32_t own = likeness(mine, stage.a.rule.by_class, waits);
-  shared.likeness[threadIdx.x] = own;
-  const auto count = static_cast<std::uint32_t>(__syncthreads_count(waits));
-  std::uint32_t slot = 0;
-  for (unsigned other = 0; other < threads; other += 4) {
-    const uint4 its = *reinterpret_cast<const uint4*>(&shared.likeness[other]);
-    slot += static_cast<std::uint32_t>(its.x < own) + static_cast<std::uint32_t>(its.y < own) +
-            static_cast<std::uint32_t>(its.z < own) + static_cast<std::uint32_t>(its.w < own);
-  }
-  if (waits)
-    shared.candidates.put(slot, mine);
-  __syncthreads();
-  const bool here = threadIdx.x < count;
-  const float4 box = here ? shared.candidates.box[threadIdx.x] : float4{};
-  const std::uint32_t bits = here ? class_bits(shared.candidates.label[threadIdx.x]) : 0;
-  const GroupBounds group = {hull_of_lanes(box, here, stage.a.rule.overlap.offset), warp_min(here ? bits : ~0u),
-                             warp_max(bits)};
-  if (threadIdx.x % warp_size == 0)
-    shared.groups[threadIdx.x / warp_size] = group;
-  return {slot, count};
-}
 
 __device__ inline Survivor survivor_at(const Stage& stage, std::uint32_t at, std::uint32_t end) {
   Survivor survivor{};
@@ -132,87 +67,136 @@ __device__ inline Survivor survivor_at(const Stage& stage, std::uint32_t at, std
   return survivor;
 }
 
-/// Whether one of 32 survivors from `first` on, of those `near`, suppresses the lane's candidate. For a whole warp.
-__device__ inline bool is_hit(const Stage& stage, const Survivors& survivors, std::uint32_t first, unsigned near,
-                              const Subject& its, bool open) {
+/// Bits of survivors, by number.
+struct SurvivorBits {
+  std::uint32_t word[NumberBins::words];
+
+  __device__ explicit SurvivorBits(const uint4& words) : word{words.x, words.y, words.z, words.w} {}
+  __device__ std::uint32_t count() const {
+    return static_cast<std::uint32_t>(__popc(word[0]) + __popc(word[1]) + __popc(word[2]) + __popc(word[3]));
+  }
+};
+
+/// Whether survivor number `at` may suppress the candidate: without branches.
+__device__ inline bool may_hit(const Stage& stage, const Survivors& survivors, std::uint32_t at, const Subject& its) {
+  return static_cast<int>(survivors.label[at] == its.label) &
+         static_cast<int>(stage.better_may_suppress(survivors.box[at], survivors.area[at], its));
+}
+/// Completes may_hit(), which has to hold.
+__device__ inline bool hits(const Stage& stage, const Survivors& survivors, std::uint32_t at, const Subject& its) {
+  return stage.suppresses(stage.a.arrays.key[stage.slot + survivors.place[at]], survivors.box[at], its);
+}
+
+/// Whether one of the survivors that are near suppresses the lane's candidate: one after another.
+__device__ inline bool is_hit_by_lane(const Stage& stage, const Survivors& survivors, SurvivorBits near,
+                                      const Subject& mine) {
+  for (std::uint32_t base = 0;;) {
+    // The words move up, so that all lanes that have bits left go on together.
+    if (!near.word[0]) {
+      if (!(near.word[1] | near.word[2] | near.word[3]))
+        return false;
+      near.word[0] = near.word[1];
+      near.word[1] = near.word[2];
+      near.word[2] = near.word[3];
+      near.word[3] = 0;
+      base += 32;
+      continue;
+    }
+    const std::uint32_t at = base + lowest_bit(near.word[0]);
+    near.word[0] &= near.word[0] - 1;
+    if (unlikely(may_hit(stage, survivors, at, mine)) && hits(stage, survivors, at, mine))
+      return true;
+  }
+}
+
+__device__ inline Subject from_lane(const Subject& its, int lane) {
+  return {{__shfl_sync(all_lanes, its.box.x, lane), __shfl_sync(all_lanes, its.box.y, lane),
+           __shfl_sync(all_lanes, its.box.z, lane), __shfl_sync(all_lanes, its.box.w, lane)},
+          __shfl_sync(all_lanes, its.area, lane),
+          __shfl_sync(all_lanes, its.label, lane),
+          __shfl_sync(all_lanes, its.key, lane)};
+}
+
+/// The same for the candidates of all lanes, one after another, with a survivor a lane. For a whole warp.
+__device__ inline bool is_hit_by_warp(const Stage& stage, const Survivors& survivors, const SurvivorBits& near,
+                                      const Subject& mine) {
+  const std::uint32_t lane = threadIdx.x % warp_size;
   bool hit = false;
-  while (near) {
-    // So many are compared before the first result is needed. What is beyond the last is that one again.
-    std::uint32_t at[4];
-    unsigned met = 0;
+  for (unsigned todo = __ballot_sync(all_lanes, near.count() != 0); todo; todo &= todo - 1) {
+    const int owner = __ffs(static_cast<int>(todo)) - 1;
+    const Subject its = from_lane(mine, owner);
+    unsigned may = 0;
 #pragma unroll
-    for (unsigned k = 0; k < 4; ++k) {
-      at[k] = near ? first + static_cast<unsigned>(__ffs(static_cast<int>(near))) - 1 : at[k ? k - 1 : 0];
-      near &= near - 1;
-    }
-#pragma unroll
-    for (unsigned k = 0; k < 4; ++k)
-      met |= (static_cast<unsigned>(survivors.label[at[k]] == its.label) &
-              static_cast<unsigned>(stage.better_may_suppress(survivors.box[at[k]], survivors.area[at[k]], its)))
+    for (unsigned k = 0; k < NumberBins::words; ++k)
+      may |= (__shfl_sync(all_lanes, near.word[k], owner) >> lane & 1 &
+              static_cast<unsigned>(may_hit(stage, survivors, k * warp_size + lane, its)))
              << k;
-    static_assert(Survivors::room <= 1 << 8, "numbers of survivors have 8 bits");
-    const std::uint32_t all = at[0] | at[1] << 8 | at[2] << 16 | at[3] << 24;
-    for (met = open && !hit ? met : 0; met && !hit; met &= met - 1) {
-      const std::uint32_t it = all >> (static_cast<unsigned>(__ffs(static_cast<int>(met))) - 1) * 8 & 255;
-      hit = stage.suppresses(stage.a.arrays.key[stage.slot + survivors.place[it]], survivors.box[it], its);
-    }
+    bool hit_by_lane = false;
+    for (; may && !hit_by_lane; may &= may - 1)
+      hit_by_lane = hits(stage, survivors, lowest_bit(may) * warp_size + lane, its);
+    hit |= __any_sync(all_lanes, hit_by_lane) && static_cast<int>(lane) == owner;
   }
   return hit;
 }
 
-/// Compares groups with `count` survivors, 32 at a time. For a whole block.
-__device__ inline void compare(const Stage& stage, WaitingShared& shared, std::uint32_t groups, std::uint32_t count) {
-  const unsigned lane = threadIdx.x % warp_size;
-  const std::uint32_t parts = ceil_div(count, warp_size);
-  for (std::uint32_t turn = threadIdx.x / warp_size; turn < parts * groups; turn += warps) {
-    const std::uint32_t group = turn / parts;
-    const std::uint32_t first = (turn - group * parts) * warp_size;
-    const unsigned open = shared.open[group];
-    const bool near = first + lane < count &&
-                      shared.groups[group].may_be_suppressed_by(shared.survivors.box[first + lane],
-                                                                shared.survivors.label[first + lane], stage.a.rule);
-    const unsigned all_near = __ballot_sync(all_lanes, near);
-    if (!open || !all_near)
-      continue;
-    const Subject its = shared.candidates.get(group * warp_size + lane, stage.a.rule.overlap.offset);
-    const bool hit = is_hit(stage, shared.survivors, first, all_near, its, open >> lane & 1);
-    const unsigned hits = __ballot_sync(all_lanes, hit);
-    if (hits && lane == 0)
-      atomicOr(&shared.hit[group], hits);
-  }
+/// The same in whichever of the two ways takes fewer steps. For a whole warp.
+__device__ inline bool is_hit(const Stage& stage, const Survivors& survivors, const SurvivorBits& near,
+                              const Subject& mine) {
+  const std::uint32_t count = near.count();
+  const int candidates = __popc(__ballot_sync(all_lanes, count != 0));
+  if (warp_max(count) > static_cast<std::uint32_t>(candidates))
+    return is_hit_by_warp(stage, survivors, near, mine);
+  return is_hit_by_lane(stage, survivors, near, mine);
 }
 
-/// Suppresses candidates with slots that one of the survivors `first` to `end` - 1 suppresses. For a whole block.
+/// Finds which of `count` survivors are near which bins, and meets at a barrier. For a whole block.
+__device__ inline void find_near(const Stage& stage, WaitingShared& shared, std::uint32_t count) {
+  static_assert(warps == 2 * NumberBins::words, "two numbers of 32 survivors for each warp");
+  const unsigned warp = threadIdx.x / warp_size;
+  const unsigned word = warp % NumberBins::words;
+  const bool second = warp >= NumberBins::words;
+  const std::uint32_t at = word * 32 + threadIdx.x % warp_size;
+  const Survivors& survivors = shared.tried.survivors;
+  NearSurvivors& near = shared.tried.near;
+  const NumberRanges ranges(stage.a.rule, shared.bins, survivors.box[at], survivors.label[at]);
+  near.set(shared.bins, second ? centre_y : centre_x, ranges.of_centre(second), word, at < count);
+  if (!second)
+    near.set(shared.bins, box_width, ranges.of_width(), word, at < count);
+  else if (is_used(box_class, stage.a.rule))
+    near.set(shared.bins, box_class, ranges.of_class(), word, at < count);
+  __syncthreads();
+}
+
+/// Suppresses candidates that wait and that one of the survivors `first` to `end` - 1 suppresses. For a whole block.
 __device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pending& pending, WaitingShared& shared,
-                                     const Slots& slots, std::uint32_t first, std::uint32_t end) {
+                                     const BinsOfCandidate& bins, std::uint32_t first, std::uint32_t end) {
+  constexpr std::uint32_t few = 8;  // as many are compared in no more time than find_near() takes
   const bool waits = pending.is_undecided() && pending.more;
   if (first >= end || !__syncthreads_or(waits))
     return;
   const bool loads = threadIdx.x < Survivors::room;
   Survivor next = survivor_at(stage, first + threadIdx.x, loads ? end : 0);
-  if (threadIdx.x < warps)
-    shared.open[threadIdx.x] = shared.hit[threadIdx.x] = 0;
-  __syncthreads();
-  const std::uint32_t group = slots.mine / warp_size;
-  const unsigned bit = 1u << slots.mine % warp_size;
-  if (waits) {
-    shared.candidates.put(slots.mine, mine);
-    atomicOr(&shared.open[group], bit);
-  }
-  for (std::uint32_t base = first; base < end; base += Survivors::room) {
+  for (std::uint32_t base = first;;) {
+    const std::uint32_t count = min(end - base, Survivors::room);
     if (loads)
-      shared.survivors.put(threadIdx.x, next, stage.a.rule.overlap.offset);
+      shared.tried.survivors.put(threadIdx.x, next, stage.a.rule.overlap.offset);
     if (!__syncthreads_or(waits && pending.is_undecided()))
       return;
-    next = survivor_at(stage, base + Survivors::room + threadIdx.x, loads ? end : 0);
-    compare(stage, shared, slots.groups(), min(end - base, Survivors::room));
-    __syncthreads();
-    if (threadIdx.x < warps)
-      shared.open[threadIdx.x] &= ~shared.hit[threadIdx.x];
-    if (waits && pending.is_undecided() && shared.hit[group] & bit) {
+    base += count;
+    next = survivor_at(stage, base + threadIdx.x, loads ? end : 0);
+    if (count > few)
+      find_near(stage, shared, count);
+    const bool open = waits && pending.is_undecided();
+    const uint4 near = !open         ? uint4{}
+                       : count > few ? shared.tried.near.near(bins, stage.a.rule)
+                                     : uint4{low_bits(count), 0, 0, 0};
+    if (is_hit(stage, shared.tried.survivors, SurvivorBits(near), mine)) {
       pending.decision = Decision::suppressed();
       stage.decide(pending.place, pending.decision);
     }
+    if (base >= end)
+      return;
+    __syncthreads();
   }
 }
 

@@ -62,6 +62,11 @@ T __shfl_up_sync(unsigned mask, T value, unsigned step) {
   const unsigned lane = crowd::emulator::lane();
   return __shfl_sync(mask, value, static_cast<int>(lane >= step ? lane - step : lane));
 }
+template <typename T>
+T __shfl_down_sync(unsigned mask, T value, unsigned step) {
+  const unsigned lane = crowd::emulator::lane();
+  return __shfl_sync(mask, value, static_cast<int>(lane + step < 32 ? lane + step : lane));
+}
 inline unsigned __ballot_sync(unsigned mask, bool value) {
   const auto& all = crowd::emulator::exchange(crowd::emulator::Step::vote, mask, value);
   unsigned bits = 0;
