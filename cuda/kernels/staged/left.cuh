@@ -34,13 +34,40 @@ __device__ inline void list_left(const Stage& stage, bool on, const float4& b, s
     left_bins(stage).add(near, number);
 }
 
-/// Calls visit(place, key) for a candidate's suppressors among the `count` that are left. Returns how many it was
-/// compared with. For a whole warp, which the queue is for.
+/// Calls visit(place, key) for a candidate's suppressors among the `count` that are left, of those with a number in
+/// words of 32 from word `first` on: lane k has the bits of words 32 k to 32 k + 31 that are meant. Returns how many it
+/// was compared with. For a whole warp, which the queue is for.
+template <typename Visit>
+__device__ std::uint32_t visit_words(const Stage& stage, const Listed& left, std::uint32_t count, NumberQueue& queue,
+                                     std::uint32_t first, unsigned meant, const Subject& mine, const Visit& visit) {
+  constexpr std::uint32_t at_once = NumberQueue::room / warp_size;
+  const std::uint32_t lane = threadIdx.x % warp_size;
+  std::uint32_t compared = 0;
+  for (std::uint32_t word = 0; (first + word) * 32 < count && word < warp_size * at_once; word += at_once) {
+    const unsigned bits = __shfl_sync(all_lanes, meant, static_cast<int>(word / warp_size));
+    if (!(bits >> word % warp_size & low_bits(at_once)))
+      continue;
+    const std::uint32_t begin = (first + word) * 32;
+#pragma unroll
+    for (std::uint32_t k = 0; k < at_once; ++k)
+      queue.number[k * warp_size + lane] = static_cast<std::uint16_t>(begin + k * warp_size + lane);
+    __syncwarp();
+    const std::uint32_t queued = min(count - begin, NumberQueue::room);
+    visit_queued(stage, left, queue, queued, mine, visit);
+    __syncwarp();
+    compared += queued;
+  }
+  return compared;
+}
+
+/// The same for those near the candidate.
 template <typename Visit>
 __device__ std::uint32_t visit_left(const Stage& stage, const Listed& left, std::uint32_t count, NumberQueue& queue,
                                     const Subject& mine, const Visit& visit) {
   constexpr unsigned at_once = 4;
   constexpr std::uint32_t room = NumberQueue::room;
+  // If so many of 4096 are near, all of their words are taken, since a lane queues the bits of a word one by one.
+  constexpr std::uint32_t dense = 4 * room;
   const NearBins bins = left_bins(stage);
   const std::uint32_t* const column = bins.column_of(mine.box);
   const std::uint32_t* const row = bins.row_of(mine.box);
@@ -58,15 +85,23 @@ __device__ std::uint32_t visit_left(const Stage& stage, const Listed& left, std:
       own += static_cast<std::uint32_t>(__popc(near[k]));
     const std::uint32_t upto = warp_prefix(own);
     const std::uint32_t total = __shfl_sync(all_lanes, upto, warp_size - 1);
+    if (unlikely(total > dense)) {
+      unsigned meant = 0;
+#pragma unroll
+      for (unsigned k = 0; k < at_once; ++k) {
+        const unsigned some = __ballot_sync(all_lanes, near[k] != 0);
+        meant = lane == k ? some : meant;
+      }
+      compared += visit_words(stage, left, count, queue, first - lane, meant, mine, visit);
+      continue;
+    }
     compared += total;
-    for (std::uint32_t begin = 0; begin < total; begin += room) {
-      // Places before `begin` are beyond the room, too.
-      std::uint32_t at = upto - own - begin;
+    std::uint32_t at = upto - own;  // of the lane's next in the queue, if below its room
+    for (std::uint32_t begin = 0; begin < total; begin += room, at -= room) {
 #pragma unroll
       for (unsigned k = 0; k < at_once; ++k)
-        for (std::uint32_t bits = near[k]; bits; bits &= bits - 1, ++at)
-          if (at < room)
-            queue.number[at] = static_cast<std::uint16_t>((first + k * warp_size) * 32 + lowest_bit(bits));
+        for (; near[k] && at < room; near[k] &= near[k] - 1, ++at)
+          queue.number[at] = static_cast<std::uint16_t>((first + k * warp_size) * 32 + lowest_bit(near[k]));
       __syncwarp();
       visit_queued(stage, left, queue, min(total - begin, room), mine, visit);
       __syncwarp();
