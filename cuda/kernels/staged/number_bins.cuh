@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// Which of some survivors may suppress a candidate of a block, by bits. Candidates are in bins by each of four numbers,
-// as many in each as numbers differ; a bin has a bit for each survivor that may suppress candidates with such a number.
+// Which of some survivors may suppress a candidate of a block, by bits. For each of four numbers candidates are in
+// bins; a bin has a bit for each survivor that may suppress candidates with such numbers.
 #pragma once
 
 #include "kernels/staged/staged.cuh"
 
 namespace crowd::CROWD_STAGED {
 
-/// Numbers of candidates, as unsigned keys that order as they do.
+/// Numbers of a candidate. Their keys are unsigned and order as they do.
 enum Number : unsigned { centre_x, centre_y, box_width, box_class };
 constexpr unsigned numbers = 4;
 
@@ -25,10 +25,9 @@ struct NumberBins {
   static constexpr unsigned bins = warp_size;  ///< for each number
   static constexpr unsigned words = 4;         ///< of a bin: a bit for each of 128 survivors
 
-  // For each number, of the candidates of a bin and of all before it, and of a bin and of all after it. So both rise
-  // from bin to bin.
-  std::uint32_t max[numbers][bins];
-  std::uint32_t min[numbers][bins];
+  // Keys. Neither falls from bin to bin, since empty bins count here as well.
+  std::uint32_t max[numbers][bins];     ///< of a bin's candidates and of all before
+  std::uint32_t min[numbers][bins];     ///< of a bin's candidates and of all after
   std::uint32_t max_width, max_height;  ///< of the candidates, as bits
 
   /// A bit for each bin with candidates in the range, and maybe for empty ones between these.
@@ -46,9 +45,9 @@ struct NumberBins {
   }
 };
 
-/// A candidate's number of the bin, for each of its numbers 8 bits.
+/// The bins that a candidate is in.
 struct BinsOfCandidate {
-  std::uint32_t packed;
+  std::uint32_t packed;  ///< 8 bits for each number
 
   __device__ std::uint32_t of(unsigned number) const {
     return packed >> 8 * number & 0xff;
@@ -64,8 +63,8 @@ __device__ inline bool is_used(unsigned number, const PairRule& rule) {
   return number != box_class || rule.by_class;
 }
 
-/// Puts candidates that wait in bins. `keys`: memory of the block, until its next barrier. For a whole block, which
-/// meets at a barrier before it uses the bins.
+/// Puts candidates that wait in bins, about as many in each; equal numbers share one. `keys` is shared memory, and free
+/// again on return. For a whole block, which meets at a barrier before it uses the bins.
 __device__ inline BinsOfCandidate take_bins(const Stage& stage, NumberBins& shared,
                                             std::uint32_t (&keys)[numbers][threads], const Subject& mine, bool waits) {
   const float offset = stage.a.rule.overlap.offset;

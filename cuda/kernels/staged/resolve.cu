@@ -59,7 +59,8 @@ __device__ void write(const Stage& stage, ResolveShared& shared, const Pending& 
     std::uint32_t* const word = &stage.look_back()[shared.block];
     if (threadIdx.x == 0)
       store_relaxed(word, total << look_back_bits | in_block);
-    const std::uint32_t before = look_back(stage, shared.block);
+    // A block that has waited for all before it knows their survivors.
+    const std::uint32_t before = shared.done == shared.block ? shared.survivors : look_back(stage, shared.block);
     if (threadIdx.x == 0) {
       store_relaxed(word, (before + total) << look_back_bits | up_to_end);
       shared.before = before;
