@@ -296,14 +296,18 @@ void for_each_case_of_waiting(std::uint32_t n, CrowdNmsMethod method, const std:
     std::uint32_t classes, step;  ///< classes are multiples of `step`
     bool ties = false;
     CrowdNmsMetric metric = CROWD_NMS_IOU;
+    bool or_equal = false;
+    std::uint32_t pixel_offset = 0;
   };
   constexpr Variant variants[] = {{"one class", 0.5, 1, 1},
                                   {"tied scores", 0.8, 1, 1, true},
                                   {"three classes", 0.3, 3, 1},
-                                  {"classes alike in their last bits", 0.3, 40, 256},
+                                  {"labels far apart", 0.3, 4, 0x7fffffff},
+                                  {"pixels included", 0.5, 3, 0x80000000, true, CROWD_NMS_IOU, true, 1},
                                   {"many classes", 0.1, 700, 0x9249249b, true},
                                   {"over the smaller", 0.6, 2, 1, false, CROWD_NMS_IOS},
-                                  {"all overlap", 0, 300, 1}};
+                                  {"over the better-ranked", 0.4, 2, 1, true, CROWD_NMS_OVER_HIGHER},
+                                  {"all overlap", 0, 300, 1, false, CROWD_NMS_IOU, true}};
   for (const Variant& variant : variants) {
     Dice dice(n + variant.classes);
     Boxes set = giants_and_shapes(n, variant.ties, dice);
@@ -316,7 +320,8 @@ void for_each_case_of_waiting(std::uint32_t n, CrowdNmsMethod method, const std:
     it.params.method = method;
     it.params.metric = variant.metric;
     it.params.overlap_threshold = variant.overlap_threshold;
-    it.params.comparator = variant.overlap_threshold == 0 ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
+    it.params.comparator = variant.or_equal ? CROWD_NMS_GREATER_EQUAL : CROWD_NMS_GREATER;
+    it.params.pixel_offset = variant.pixel_offset;
     it.params.class_agnostic = variant.classes == 1;
     it.params.score_threshold = -std::numeric_limits<float>::infinity();
     body(it);

@@ -34,16 +34,20 @@ __device__ inline void list_left(const Stage& stage, bool on, const float4& b, s
     left_bins(stage).add(near, number);
 }
 
-/// Calls visit(place, key) for a candidate's suppressors among the `count` that are left, of those with a number in
-/// words of 32 from word `first` on: lane k has the bits of words 32 k to 32 k + 31 that are meant. Returns how many it
-/// was compared with. For a whole warp, which the queue is for.
+/// Words of bits that a warp takes at a time.
+constexpr unsigned left_words = 4 * warp_size;
+
+/// Calls visit(place, key) for a candidate's suppressors among the `count` that are left, of those in words `first` to
+/// `first` + left_words - 1 of 32: bit b of lane k's `meant` asks for word `first` + 32 k + b, and others near that may
+/// be taken with it. Returns how many the candidate was compared with. For a whole warp, which the queue is for.
 template <typename Visit>
 __device__ std::uint32_t visit_words(const Stage& stage, const Listed& left, std::uint32_t count, NumberQueue& queue,
                                      std::uint32_t first, unsigned meant, const Subject& mine, const Visit& visit) {
   constexpr std::uint32_t at_once = NumberQueue::room / warp_size;
+  static_assert(left_words % at_once == 0 && left_words <= warp_size * warp_size);
   const std::uint32_t lane = threadIdx.x % warp_size;
   std::uint32_t compared = 0;
-  for (std::uint32_t word = 0; (first + word) * 32 < count && word < warp_size * at_once; word += at_once) {
+  for (std::uint32_t word = 0; (first + word) * 32 < count && word < left_words; word += at_once) {
     const unsigned bits = __shfl_sync(all_lanes, meant, static_cast<int>(word / warp_size));
     if (!(bits >> word % warp_size & low_bits(at_once)))
       continue;
@@ -64,17 +68,15 @@ __device__ std::uint32_t visit_words(const Stage& stage, const Listed& left, std
 template <typename Visit>
 __device__ std::uint32_t visit_left(const Stage& stage, const Listed& left, std::uint32_t count, NumberQueue& queue,
                                     const Subject& mine, const Visit& visit) {
-  constexpr unsigned at_once = 4;
+  constexpr unsigned at_once = left_words / warp_size;
   constexpr std::uint32_t room = NumberQueue::room;
-  // If so many of 4096 are near, all of their words are taken, since a lane queues the bits of a word one by one.
-  constexpr std::uint32_t dense = 4 * room;
   const NearBins bins = left_bins(stage);
   const std::uint32_t* const column = bins.column_of(mine.box);
   const std::uint32_t* const row = bins.row_of(mine.box);
   const std::uint32_t lane = threadIdx.x % warp_size;
   const std::uint32_t words = ceil_div(count, 32);
   std::uint32_t compared = 0;
-  for (std::uint32_t first = lane; first - lane < words; first += at_once * warp_size) {
+  for (std::uint32_t first = lane; first - lane < words; first += left_words) {
     std::uint32_t near[at_once];
 #pragma unroll
     for (unsigned k = 0; k < at_once; ++k)
@@ -85,7 +87,7 @@ __device__ std::uint32_t visit_left(const Stage& stage, const Listed& left, std:
       own += static_cast<std::uint32_t>(__popc(near[k]));
     const std::uint32_t upto = warp_prefix(own);
     const std::uint32_t total = __shfl_sync(all_lanes, upto, warp_size - 1);
-    if (unlikely(total > dense)) {
+    if (unlikely(total > tuning::staged_dense_left)) {
       unsigned meant = 0;
 #pragma unroll
       for (unsigned k = 0; k < at_once; ++k) {
@@ -96,7 +98,8 @@ __device__ std::uint32_t visit_left(const Stage& stage, const Listed& left, std:
       continue;
     }
     compared += total;
-    std::uint32_t at = upto - own;  // of the lane's next in the queue, if below its room
+    // Of the lane's next in the queue, if below its room. Wraps where a lane has no bits left, which does not use it.
+    std::uint32_t at = upto - own;
     for (std::uint32_t begin = 0; begin < total; begin += room, at -= room) {
 #pragma unroll
       for (unsigned k = 0; k < at_once; ++k)

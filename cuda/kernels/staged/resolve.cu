@@ -59,7 +59,7 @@ __device__ void write(const Stage& stage, ResolveShared& shared, const Pending& 
     std::uint32_t* const word = &stage.look_back()[shared.block];
     if (threadIdx.x == 0)
       store_relaxed(word, total << look_back_bits | in_block);
-    // A block that has waited for all before it knows their survivors.
+    // A block that has waited for all before it knows their survivors; the first has none before it.
     const std::uint32_t before = shared.done == shared.block ? shared.survivors : look_back(stage, shared.block);
     if (threadIdx.x == 0) {
       store_relaxed(word, (before + total) << look_back_bits | up_to_end);

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // How a block of resolve() that waits compares its candidates whose lists are incomplete with the survivors of the
-// blocks before it, which may be most of the frame: 128 at a time, each candidate with those alone that number_bins.cuh
-// finds near it.
+// blocks before it, which may be most of the frame: 128 at a time, of which measure_bins.cuh finds those near each
+// candidate.
 #pragma once
 
-#include "kernels/staged/number_bins.cuh"
+#include "kernels/staged/measure_bins.cuh"
 #include "kernels/staged/pending.cuh"
 
 namespace crowd::CROWD_STAGED {
@@ -19,7 +19,7 @@ struct Survivor {
 
 /// Those that a block compares at a time.
 struct Survivors {
-  static constexpr unsigned room = NumberBins::words * 32;
+  static constexpr unsigned room = MeasureBins::words * 32;
 
   float4 box[room];
   float area[room];
@@ -46,14 +46,14 @@ struct Candidates {
 };
 
 struct WaitingShared {
-  NumberBins bins;
+  MeasureBins bins;
   union {
     struct {
       Survivors survivors;
       NearSurvivors near;
     } tried;
-    std::uint32_t keys[numbers][threads];  ///< until candidates are in bins
-    Candidates candidates;                 ///< in find_in_block()
+    alignas(16) std::uint32_t keys[measures][threads];  ///< in take_bins()
+    Candidates candidates;                              ///< in find_in_block()
   };
 };
 
@@ -67,9 +67,9 @@ __device__ inline Survivor survivor_at(const Stage& stage, std::uint32_t at, std
   return survivor;
 }
 
-/// Bits of survivors, by number.
+/// A bit for each survivor, in the order of Survivors.
 struct SurvivorBits {
-  std::uint32_t word[NumberBins::words];
+  std::uint32_t word[MeasureBins::words];
 
   __device__ explicit SurvivorBits(const uint4& words) : word{words.x, words.y, words.z, words.w} {}
   __device__ std::uint32_t count() const {
@@ -117,7 +117,7 @@ __device__ inline Subject from_lane(const Subject& its, int lane) {
           __shfl_sync(all_lanes, its.key, lane)};
 }
 
-/// The same for the candidates of all lanes, one after another, with a survivor a lane. For a whole warp.
+/// The same for the candidates of all lanes, one after another, with all survivors, four a lane. For a whole warp.
 __device__ inline bool is_hit_by_warp(const Stage& stage, const Survivors& survivors, const SurvivorBits& near,
                                       const Subject& mine) {
   const std::uint32_t lane = threadIdx.x % warp_size;
@@ -127,7 +127,7 @@ __device__ inline bool is_hit_by_warp(const Stage& stage, const Survivors& survi
     const Subject its = from_lane(mine, owner);
     unsigned may = 0;
 #pragma unroll
-    for (unsigned k = 0; k < NumberBins::words; ++k)
+    for (unsigned k = 0; k < MeasureBins::words; ++k)
       may |= (__shfl_sync(all_lanes, near.word[k], owner) >> lane & 1 &
               static_cast<unsigned>(may_hit(stage, survivors, k * warp_size + lane, its)))
              << k;
@@ -139,7 +139,7 @@ __device__ inline bool is_hit_by_warp(const Stage& stage, const Survivors& survi
   return hit;
 }
 
-/// The same in whichever of the two ways takes fewer steps. For a whole warp.
+/// The same in whichever of the two ways takes fewer steps; a step takes about as long in both. For a whole warp.
 __device__ inline bool is_hit(const Stage& stage, const Survivors& survivors, const SurvivorBits& near,
                               const Subject& mine) {
   const std::uint32_t count = near.count();
@@ -151,26 +151,27 @@ __device__ inline bool is_hit(const Stage& stage, const Survivors& survivors, co
 
 /// Finds which of `count` survivors are near which bins, and meets at a barrier. For a whole block.
 __device__ inline void find_near(const Stage& stage, WaitingShared& shared, std::uint32_t count) {
-  static_assert(warps == 2 * NumberBins::words, "two numbers of 32 survivors for each warp");
+  static_assert(warps == 2 * MeasureBins::words, "two measures of 32 survivors for each warp");
   const unsigned warp = threadIdx.x / warp_size;
-  const unsigned word = warp % NumberBins::words;
-  const bool second = warp >= NumberBins::words;
+  const unsigned word = warp % MeasureBins::words;
+  const bool second = warp >= MeasureBins::words;
   const std::uint32_t at = word * 32 + threadIdx.x % warp_size;
   const Survivors& survivors = shared.tried.survivors;
   NearSurvivors& near = shared.tried.near;
-  const NumberRanges ranges(stage.a.rule, shared.bins, survivors.box[at], survivors.label[at]);
-  near.set(shared.bins, second ? centre_y : centre_x, ranges.of_centre(second), word, at < count);
+  const MeasureIntervals intervals(stage.a.rule, shared.bins, survivors.box[at], survivors.label[at]);
+  near.set(shared.bins, second ? centre_y : centre_x, intervals.of_centre(second), word, at < count);
   if (!second)
-    near.set(shared.bins, box_width, ranges.of_width(), word, at < count);
+    near.set(shared.bins, box_width, intervals.of_width(), word, at < count);
   else if (is_used(box_class, stage.a.rule))
-    near.set(shared.bins, box_class, ranges.of_class(), word, at < count);
+    near.set(shared.bins, box_class, intervals.of_class(), word, at < count);
   __syncthreads();
 }
 
-/// Suppresses candidates that wait and that one of the survivors `first` to `end` - 1 suppresses. For a whole block.
+/// Suppresses candidates that wait and that one of the survivors `first` to `end` - 1 suppresses. All that wait have
+/// bins: none comes to wait after take_bins(). For a whole block.
 __device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pending& pending, WaitingShared& shared,
                                      const BinsOfCandidate& bins, std::uint32_t first, std::uint32_t end) {
-  constexpr std::uint32_t few = 8;  // so many are compared without find_near(), which takes 0.9 us
+  constexpr std::uint32_t few = 8;  // so many or fewer are compared without find_near(), which takes 0.9 us
   const bool waits = pending.is_undecided() && pending.more;
   if (first >= end || !__syncthreads_or(waits))
     return;
