@@ -187,12 +187,19 @@ __device__ inline IndexRange range_between(float from, float to, float per, std:
   return {first, span < cells - 1 ? span + 1 : cells};
 }
 
+/// How far from a box's centre, along an axis, the centres of boxes that can overlap it are. None of these has an
+/// extent above `max_extent`.
+__device__ inline float distance_of_overlapping(float centre, float extent, float reach, float pair_reach,
+                                                float max_extent) {
+  return with_slack(fminf(reach * extent, pair_reach * extent + pair_reach * max_extent), centre);
+}
+
 /// The cells along an axis that hold the centres of all boxes that can overlap a box from `from` to `to`. No box of the
 /// frame has an extent above `max_extent`.
 __device__ inline IndexRange reachable(float from, float to, float extent, float reach, float pair_reach,
                                        float max_extent, float per, std::uint32_t cells) {
   const float centre = Grid::centre(from, to);
-  const float far = with_slack(fminf(reach * extent, pair_reach * extent + pair_reach * max_extent), centre);
+  const float far = distance_of_overlapping(centre, extent, reach, pair_reach, max_extent);
   return range_between(centre - far, centre + far, per, cells);
 }
 

@@ -143,7 +143,7 @@ class MeasureIntervals {
     const float centre = upright ? Grid::centre(box_.y, box_.w) : Grid::centre(box_.x, box_.z);
     const float max_extent = __uint_as_float(upright ? bins_.max_height : bins_.max_width);
     const float pair_reach = tiny_ ? 0.5f : rule_.pair_reach;
-    const float far = with_slack(fminf(reach() * extent, pair_reach * extent + pair_reach * max_extent), centre);
+    const float far = distance_of_overlapping(centre, extent, reach(), pair_reach, max_extent);
     return {number_key(centre - far), number_key(centre + far)};
   }
   __device__ KeyInterval of_width() const {
