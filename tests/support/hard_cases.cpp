@@ -302,6 +302,7 @@ void for_each_case_of_waiting(std::uint32_t n, CrowdNmsMethod method, const std:
   constexpr Variant variants[] = {{"one class", 0.5, 1, 1},
                                   {"tied scores", 0.8, 1, 1, true},
                                   {"three classes", 0.3, 3, 1},
+                                  {"classes alike in their last bits", 0.3, 40, 256},
                                   {"labels far apart", 0.3, 4, 0x7fffffff},
                                   {"pixels included", 0.5, 3, 0x80000000, true, CROWD_NMS_IOU, true, 1},
                                   {"many classes", 0.1, 700, 0x9249249b, true},
