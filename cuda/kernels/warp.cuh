@@ -62,6 +62,12 @@ __device__ inline void sleep_about([[maybe_unused]] std::uint32_t nanoseconds) {
 #endif
 }
 
+/// A vector of that lane. For a whole warp.
+__device__ inline float4 from_lane(const float4& v, int lane) {
+  return {__shfl_sync(all_lanes, v.x, lane), __shfl_sync(all_lanes, v.y, lane), __shfl_sync(all_lanes, v.z, lane),
+          __shfl_sync(all_lanes, v.w, lane)};
+}
+
 /// Whether `value` holds on any lane that happens to run together with this one: for what affects speed alone.
 __device__ inline bool any_running(bool value) {
 #ifdef __CUDA_ARCH__

@@ -19,11 +19,8 @@ __device__ Fusing fusing(const FusionStage& f, std::uint32_t place) {
 }
 
 __device__ Fusing from_lane(const Fusing& its, int lane) {
-  return {{__shfl_sync(all_lanes, its.box.x, lane), __shfl_sync(all_lanes, its.box.y, lane),
-           __shfl_sync(all_lanes, its.box.z, lane), __shfl_sync(all_lanes, its.box.w, lane)},
-          __shfl_sync(all_lanes, its.score, lane),
-          __shfl_sync(all_lanes, its.place, lane),
-          __shfl_sync(all_lanes, its.label, lane)};
+  return {crowd::from_lane(its.box, lane), __shfl_sync(all_lanes, its.score, lane),
+          __shfl_sync(all_lanes, its.place, lane), __shfl_sync(all_lanes, its.label, lane)};
 }
 
 /// Fuses `count` candidates, the one at place_at(0) first. For a whole warp.

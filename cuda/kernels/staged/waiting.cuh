@@ -110,11 +110,8 @@ __device__ inline bool is_hit_by_lane(const Stage& stage, const Survivors& survi
 }
 
 __device__ inline Subject from_lane(const Subject& its, int lane) {
-  return {{__shfl_sync(all_lanes, its.box.x, lane), __shfl_sync(all_lanes, its.box.y, lane),
-           __shfl_sync(all_lanes, its.box.z, lane), __shfl_sync(all_lanes, its.box.w, lane)},
-          __shfl_sync(all_lanes, its.area, lane),
-          __shfl_sync(all_lanes, its.label, lane),
-          __shfl_sync(all_lanes, its.key, lane)};
+  return {crowd::from_lane(its.box, lane), __shfl_sync(all_lanes, its.area, lane),
+          __shfl_sync(all_lanes, its.label, lane), __shfl_sync(all_lanes, its.key, lane)};
 }
 
 /// The same for the candidates of all lanes, one after another, with all survivors, four a lane. For a whole warp.
@@ -139,7 +136,7 @@ __device__ inline bool is_hit_by_warp(const Stage& stage, const Survivors& survi
   return hit;
 }
 
-/// The same in whichever of the two ways takes fewer steps; a step takes about as long in both. For a whole warp.
+/// The same in whichever of the two ways takes fewer steps: survivors of a lane, or candidates. For a whole warp.
 __device__ inline bool is_hit(const Stage& stage, const Survivors& survivors, const SurvivorBits& near,
                               const Subject& mine) {
   const std::uint32_t count = near.count();
