@@ -81,6 +81,7 @@ struct DeviceWork::State {
   DeviceTimes timers;
   cuda::PinnedMemory counters;
   CUstream_st* stream = nullptr;  // of the last frame
+  bool launched = false;          // on `stream`
 
   mutable std::mutex mutex;  // of what follows: read by any thread
   const volatile CrowdNmsTotals* published = nullptr;
@@ -179,7 +180,11 @@ FrameReport DeviceWork::State::make_results(std::uint32_t capacity) {
     return failed("no device memory for survivors", error);
   MemoryLayout layout(results.get(), alignment);
   carve(layout, *this);
-  if (const cudaError_t error = cudaMemcpy(sums, &sums_so_far, sizeof sums_so_far, cudaMemcpyHostToDevice))
+  cudaError_t error = cudaMemcpy(sums, &sums_so_far, sizeof sums_so_far, cudaMemcpyHostToDevice);
+  // The copy may return while it is still under way, and the stream of a frame need not wait for it.
+  if (error == cudaSuccess)
+    error = cudaStreamSynchronize(nullptr);
+  if (error != cudaSuccess)
     return failed("preparing counters", error);
   room = capacity;
   return {};
@@ -245,7 +250,7 @@ void DeviceWork::release() {
     s.published = nullptr;
   }
   s.counters.reset();
-  s.stream = nullptr;
+  s.launched = false;
 }
 
 FrameReport DeviceWork::check_alive(const void* array) {
@@ -284,12 +289,13 @@ FrameReport DeviceWork::submit(const Call& call, const GstCrowdBoxesMap& candida
                                CUstream_st* stream) {
   State& s = *state_;
   // Frames share the workspace, the results and the sums. The last stream may be gone, so the legacy default
-  // stream is waited for, which waits for GStreamer's streams (gpu/device.hpp).
-  if (s.stream && stream != s.stream) {
+  // stream is waited for, which follows them all (gpu/device.hpp).
+  if (s.launched && stream != s.stream) {
     if (const cudaError_t error = cudaStreamSynchronize(nullptr))
       return failed("waiting for another stream", error);
   }
   s.stream = stream;
+  s.launched = true;
   LaunchKey key{};
   key.params = call.params;
   key.candidates.boxes = reinterpret_cast<const CrowdNmsBox*>(candidates.boxes);

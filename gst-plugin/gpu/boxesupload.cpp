@@ -8,6 +8,7 @@
 
 #include "gpu/cudareport.hpp"
 #include "gpu/device.hpp"
+#include "gpu/framestream.hpp"
 #include "gpu/uploadring.hpp"
 
 namespace crowd {
@@ -71,8 +72,10 @@ class CudaBoxesUpload final : public BoxesUpload {
       report = {DeviceOutcome::failed, "the CUDA context of the frame cannot be made current"};
       return nullptr;
     }
-    MemoryRef memory = pool_.acquire(shape, beside);
-    if (memory)
+    MemoryRef memory;
+    if (const cudaError_t error = given_.give(beside); error != cudaSuccess)
+      report = report_of("giving a frame a stream", error);
+    else if ((memory = pool_.acquire(shape, beside)))
       report = fill_memory(memory.get(), shape, fill);
     else
       report = report_of_no_memory("no device memory for candidates");
@@ -89,10 +92,14 @@ class CudaBoxesUpload final : public BoxesUpload {
     const MappedBoxes map(memory, shape, GST_MAP_WRITE | map_on_device);
     if (!map)
       return {DeviceOutcome::failed, "the memory of candidates cannot be mapped"};
-    return send(ring_->ring(), *map, shape, stream_of(memory), fill);
+    DeviceReport report = send(ring_->ring(), *map, shape, stream_of(memory), fill);
+    const cudaError_t followed = let_default_stream_follow(memory);
+    return report.outcome != DeviceOutcome::done || followed == cudaSuccess ? std::move(report)
+                                                                            : report_of("ordering streams", followed);
   }
 
   DeviceBoxesPool pool_;
+  FrameStream given_;
   std::optional<RingInContext> ring_;
 };
 

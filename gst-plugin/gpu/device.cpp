@@ -12,6 +12,7 @@
 #include "gpu/parts.hpp"
 
 #if CROWD_HAVE_GST_CUDA
+#include "gpu/givenstream.hpp"
 #include "gpu/gstcuda.hpp"
 #include "gpu/sharedcontext.hpp"
 #endif
@@ -58,14 +59,30 @@ bool is_on_device(const GstMemory* memory) {
   return memory && gst_is_cuda_memory(const_cast<GstMemory*>(memory));
 }
 
-CUstream_st* stream_of([[maybe_unused]] GstMemory* memory) {
-#if GST_CHECK_VERSION(1, 24, 0)
+#if CROWD_GIVES_STREAMS
+
+CUstream_st* stream_of(GstMemory* memory) {
+  const GivenStream* given = given_stream_of(memory);
+  return given && !keeps_to_default_stream(memory) ? given->stream : nullptr;
+}
+
+CUstream_st* stream_for_application(GstMemory* memory) {
+  keep_to_default_stream(memory);
+  return nullptr;
+}
+
+#else
+
+CUstream_st* stream_of(GstMemory* memory) {
   GstCudaStream* stream = gst_cuda_memory_get_stream(GST_CUDA_MEMORY_CAST(memory));
   return stream ? gst_cuda_stream_get_handle(stream) : nullptr;
-#else
-  return nullptr;
-#endif
 }
+
+CUstream_st* stream_for_application(GstMemory* memory) {
+  return stream_of(memory);
+}
+
+#endif
 
 const void* context_of(GstMemory* memory) {
   return GST_CUDA_MEMORY_CAST(memory)->context;
@@ -96,6 +113,15 @@ GstMemory* new_device_boxes(GstMemory* beside, const BoxesShape& shape) {
   GstMemory* memory = gst_cuda_allocator_alloc(GST_CUDA_ALLOCATOR_CAST(allocator), neighbour->context, &info);
 #endif
   gst_object_unref(allocator);
+  return memory;
+}
+
+GstMemory* DeviceBoxesPool::make(const BoxesShape& shape) const {
+  GstMemory* memory = new_device_boxes(beside_, shape);
+#if CROWD_GIVES_STREAMS
+  if (GivenStream* given = given_stream_of(beside_); given && memory)
+    share_given_stream(memory, given);
+#endif
   return memory;
 }
 

@@ -2,13 +2,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // What an element shares with its neighbours on the GPU: the CUDA context, memories in it, and the order of work. Only
-// this and sharedcontext.hpp are built on gst/cuda, which is unstable API. In a build without gst/cuda there are no
-// device memories, and every element uses the device's primary context.
+// this, framestream.hpp and sharedcontext.hpp are built on gst/cuda, which is unstable API. In a build without gst/cuda
+// there are no device memories, and every element uses the device's primary context.
 //
 // The order of work. From GStreamer 1.24 on a CUDA memory may name the stream that its contents are ordered on: that
-// stream is used for everything that is done with the memory, so the host does not wait. Up to 1.22 memories have none:
-// work goes to the context's legacy default stream, which CUDA orders with all of GStreamer's streams, since these are
-// blocking ones (CU_STREAM_DEFAULT), before and after. So a frame can be handed on without a wait there, too.
+// stream is used for everything that is done with the memory, so the host does not wait.
+//
+// Up to 1.22 memories name none, and pixels are complete when a frame is handed on: GStreamer's elements wait for that.
+// The first of our elements that works on a frame gives its memory a stream, and so do boxes made beside it
+// (framestream.hpp). The context's legacy default stream follows what each element launches there, and CUDA orders that
+// one with all of GStreamer's streams, since these are blocking ones (CU_STREAM_DEFAULT), before and after. So a frame
+// can be handed on without a wait there, too, and pipelines do not wait for each other. An application that asks for
+// the stream of a memory gets the default stream there, and from then on our elements use that one in its context.
 #pragma once
 
 #include <gst/crowd/gstcrowdboxesmeta.h>
@@ -44,6 +49,10 @@ void add_video_templates(GstElementClass* element_class, const char* system_caps
 /// The stream that orders work on a device memory; null is the legacy default stream.
 CUstream_st* stream_of(GstMemory* memory);
 
+/// The same for work of an application. Up to GStreamer 1.22 always null, and so is stream_of() for all memories of
+/// this context from then on.
+CUstream_st* stream_for_application(GstMemory* memory);
+
 /// Tells contexts apart while a memory of theirs lives.
 const void* context_of(GstMemory* memory);
 
@@ -51,8 +60,8 @@ const void* context_of(GstMemory* memory);
 bool push_context_of(GstMemory* memory);
 void pop_context();
 
-/// Device memory with room for boxes, in the context of the device memory `beside` and ordered on its stream. NULL
-/// where there is no room. Waits for the device: to be kept and used again, see DeviceBoxesPool.
+/// Device memory with room for boxes, in the context of the device memory `beside` and ordered on the stream that it
+/// names. NULL where there is no room. Waits for the device: to be kept and used again, see DeviceBoxesPool.
 GstMemory* new_device_boxes(GstMemory* beside, const BoxesShape& shape);
 
 /// A pool of new_device_boxes(). The memories are written again as soon as the pool alone holds them: in the order of
@@ -66,10 +75,12 @@ class DeviceBoxesPool {
   }
 
  private:
+  GstMemory* make(const BoxesShape& shape) const;
+
   GstMemory* beside_ = nullptr;  // while acquire() runs
   const void* context_ = nullptr;
   CUstream_st* stream_ = nullptr;
-  MemoryPool pool_{[this](const BoxesShape& shape) { return new_device_boxes(beside_, shape); }};
+  MemoryPool pool_{[this](const BoxesShape& shape) { return make(shape); }};
 };
 
 /// Boxes mapped while it lives, as device pointers if `flags` have map_on_device.

@@ -13,6 +13,7 @@
 #include "base/memorypool.hpp"
 #include "gpu/cudareport.hpp"
 #include "gpu/device.hpp"
+#include "gpu/framestream.hpp"
 
 namespace crowd {
 
@@ -46,6 +47,7 @@ class DeviceSearch {
  private:
   std::unique_ptr<CudaDevice> device_ = CudaDevice::make();
   DeviceBoxesPool pool_;
+  FrameStream given_;
   CUstream_st* stream_ = nullptr;  // of the last memory
 };
 
@@ -57,6 +59,8 @@ DeviceReport DeviceSearch::run(GstMemory* memory, guint capacity, MemoryRef& can
   const CudaDevice::Current current(device_.get());
   if (!current)
     return {DeviceOutcome::failed, "the CUDA context cannot be made current"};
+  if (const cudaError_t error = given_.give(memory); error != cudaSuccess)
+    return report_of("giving a frame a stream", error);
   if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream))
     if (DeviceReport report = moved(stream); report.outcome != DeviceOutcome::done)
       return report;
@@ -70,6 +74,9 @@ DeviceReport DeviceSearch::run(GstMemory* memory, guint capacity, MemoryRef& can
       return {DeviceOutcome::failed, "the memory of candidates cannot be mapped"};
     report = search(Work{*map, capacity, stream_});
   }
+  const cudaError_t followed = let_default_stream_follow(memory);
+  if (report.outcome == DeviceOutcome::done && followed != cudaSuccess)
+    report = report_of("ordering streams", followed);
   if (report.outcome == DeviceOutcome::done)
     candidates = std::move(boxes);
   return report;

@@ -14,7 +14,7 @@ GstMemory* gst_crowd_cuda_boxes_memory_new_with(GstMemory* beside, guint capacit
 }
 
 gpointer gst_crowd_cuda_stream(GstMemory* memory) {
-  return crowd::is_on_device(memory) ? crowd::stream_of(memory) : nullptr;
+  return crowd::is_on_device(memory) ? crowd::stream_for_application(memory) : nullptr;
 }
 
 gboolean gst_crowd_cuda_push(GstMemory* memory) {

@@ -12,6 +12,7 @@
 #include "base/mappedframe.hpp"
 #include "gpu/cudareport.hpp"
 #include "gpu/device.hpp"
+#include "gpu/framestream.hpp"
 #include "gpu/uploadring.hpp"
 #include "overlay/draw/frame.hpp"
 #include "overlay/draw/labels.hpp"
@@ -111,6 +112,7 @@ class CudaOverlay final : public DeviceOverlay {
   cuda::DeviceMemory block_;
   std::size_t block_bytes_ = 0;
   cuda::Event before_, after_;
+  FrameStream given_;
   CUstream_st* stream_ = nullptr;          // of the last frame
   LabelTable labels_;                      // of detections on the host
   std::vector<const char*> class_labels_;  // of survivors in device memory, each at the number of its class
@@ -262,6 +264,8 @@ DeviceReport CudaOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, cons
   const CudaDevice::Current current(device_.get());
   if (!current)
     return {DeviceOutcome::failed, "the CUDA context cannot be made current"};
+  if (const cudaError_t error = given_.give(memory); error != cudaSuccess)
+    return report_of("giving a frame a stream", error);
   if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream)) {
     // Freeing waits for what is done with it on the last stream.
     block_.reset();
@@ -278,7 +282,10 @@ DeviceReport CudaOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, cons
   const Canvas canvas = canvas_of(*frame, *part);
   if (canvas.left || canvas.top)
     return dropped("what is shown of the NV12 frame begins at an odd column or row; crop at even ones");
-  return draw_on(canvas, style, detections);
+  DeviceReport report = draw_on(canvas, style, detections);
+  const cudaError_t followed = let_default_stream_follow(memory);
+  return followed == cudaSuccess || is_fatal(report.outcome) ? std::move(report)
+                                                             : report_of("ordering streams", followed);
 }
 
 }  // namespace

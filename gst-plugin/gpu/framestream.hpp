@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// Streams for memories that name none: those of GStreamer up to 1.22 (the order of work: gpu/device.hpp). Where
+// memories name their stream, nothing here does anything.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "gpu/device.hpp"
+
+namespace crowd {
+
+/// A stream and the context it is in, shared by those who have a reference.
+struct GivenStream;
+
+/// What an element gives to frames that reach it without a stream. For one thread.
+class FrameStream {
+ public:
+  FrameStream() = default;
+  ~FrameStream();
+  FrameStream(const FrameStream&) = delete;
+  FrameStream& operator=(const FrameStream&) = delete;
+
+  /// Gives this element's stream to the memory of a frame that has none, for as long as that lives. What was launched
+  /// on the default stream before comes first. Under the memory's context, and before anyone asks stream_of().
+  cudaError_t give(GstMemory* frame);
+
+ private:
+  cudaError_t make(GstMemory* frame);
+  void leave();
+
+  GivenStream* mine_ = nullptr;
+  cudaEvent_t before_ = nullptr;
+};
+
+/// Once work on a memory was launched on stream_of() it: the default stream comes after that work, and so do all who
+/// know of no given stream. Under the memory's context.
+cudaError_t let_default_stream_follow(GstMemory* memory);
+
+}  // namespace crowd

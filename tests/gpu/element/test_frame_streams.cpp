@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: gst-crowd authors
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//
+// The order of work on frames (gpu/device.hpp) where CUDA memories name no stream.
+
+#include <gst/crowd/gstcrowdcuda.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "device_boxes.hpp"
+
+namespace {
+
+using namespace crowd::test;
+using namespace std::chrono_literals;
+
+constexpr unsigned candidates = 4096;
+constexpr char chain[] =
+    "crowdinject seed=7 candidates=4096 ! crowdnms name=nms ! crowdoverlay draw-counts=true draw-summary=true";
+
+// What is launched on the default stream behind it waits until it is opened, or for as long as a test may take.
+class Gate {
+ public:
+  explicit Gate(const Gpu& gpu) {
+    const Gpu::Current current(gpu);
+    EXPECT_EQ(cudaLaunchHostFunc(nullptr, wait, this), cudaSuccess);
+  }
+  ~Gate() {
+    open();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return passed_; });
+  }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  void open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  static void wait(void* gate) {
+    auto& self = *static_cast<Gate*>(gate);
+    std::unique_lock lock(self.mutex_);
+    self.changed_.wait_for(lock, 60s, [&self] { return self.open_; });
+    self.passed_ = true;
+    self.changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = false, passed_ = false;
+};
+
+class FrameStreams : public testing::Test {
+ protected:
+  FrameStreams() {
+    device.set_caps(info, true);
+    host.set_caps(info, false);
+  }
+
+  /// Takes new frames through both pipes, the one in device memory last.
+  Ref<GstBuffer> pass_both(unsigned number, Ref<GstBuffer>& expected) {
+    const Ref<GstBuffer> picture = noise(info, number);
+    GST_BUFFER_PTS(picture.get()) = number * GST_SECOND / 25;
+    Ref<GstBuffer> frame = gpu.frame_like(picture.get(), info);
+    expected = host.pass(Ref<GstBuffer>(gst_buffer_copy_deep(picture.get())));
+    return device.pass(std::move(frame));
+  }
+
+  /// Takes a frame through that was there before.
+  Ref<GstBuffer> pass_again(Ref<GstBuffer> frame) {
+    while (GstMeta* meta = gst_buffer_get_meta(frame.get(), GST_CROWD_BOXES_META_API_TYPE))
+      gst_buffer_remove_meta(frame.get(), meta);
+    return device.pass(std::move(frame));
+  }
+
+  /// Whether so many frames are clustered before `patience` is over.
+  bool clusters(unsigned frames, std::chrono::milliseconds patience) {
+    const auto end = std::chrono::steady_clock::now() + patience;
+    while (device.stat("nms", "candidates") != std::uint64_t{frames} * candidates) {
+      if (std::chrono::steady_clock::now() > end)
+        return false;
+      std::this_thread::sleep_for(1ms);
+    }
+    return true;
+  }
+
+  const Gpu gpu;
+  const GstVideoInfo info = info_of("NV12", 1920, 1080);
+  Pipe device{chain, &gpu};
+  Pipe host{
+      "crowdinject seed=7 candidates=4096 ! crowdnms backend=cpu meta-output=boxes ! "
+      "crowdoverlay draw-counts=true draw-summary=true"};
+};
+
+// As GStreamer's elements read it: nothing but the order of the default stream makes them wait.
+TEST_F(FrameStreams, who_reads_a_frame_next_sees_what_was_drawn) {
+  for (unsigned i = 0; i < 50; i++) {
+    SCOPED_TRACE("frame " + std::to_string(i));
+    Ref<GstBuffer> expected;
+    const Ref<GstBuffer> got = pass_both(i, expected);
+    ASSERT_TRUE(expected && got);
+    ASSERT_TRUE(same_picture(expected.get(), got.get(), info));
+    expect_same_survivors(expected.get(), got.get());
+  }
+}
+
+#if !GST_CHECK_VERSION(1, 24, 0)
+
+TEST_F(FrameStreams, a_frame_does_not_wait_for_others_on_the_default_stream) {
+  Ref<GstBuffer> expected, frame;
+  for (unsigned i = 0; i < 4; i++)
+    frame = pass_both(i, expected);
+  ASSERT_TRUE(clusters(4, 20s));
+  {
+    const Gate gate(gpu);
+    frame = pass_again(std::move(frame));
+    EXPECT_TRUE(clusters(5, 20s));
+  }
+  EXPECT_EQ(gpu.synchronise(), cudaSuccess);
+}
+
+TEST_F(FrameStreams, a_new_frame_waits_for_what_the_default_stream_does_to_it) {
+  Ref<GstBuffer> expected;
+  for (unsigned i = 0; i < 4; i++)
+    (void)pass_both(i, expected);
+  ASSERT_TRUE(clusters(4, 20s));
+  const Ref<GstBuffer> picture = noise(info, 4);
+  GST_BUFFER_PTS(picture.get()) = 4 * GST_SECOND / 25;
+  const Ref<GstBuffer> frame = gpu.frame_like(picture.get(), info);
+  expected = host.pass(Ref<GstBuffer>(gst_buffer_copy_deep(picture.get())));
+  Ref<GstBuffer> copy;
+  {
+    const Gate gate(gpu);
+    // As of a buffer that has two owners: another memory, copied into on the default stream.
+    copy.reset(gst_buffer_copy_deep(frame.get()));
+    copy = device.pass(std::move(copy));
+    EXPECT_FALSE(clusters(5, 200ms));
+  }
+  EXPECT_TRUE(clusters(5, 20s));
+  ASSERT_TRUE(copy);
+  EXPECT_TRUE(same_picture(expected.get(), copy.get(), info));
+}
+
+TEST_F(FrameStreams, an_application_that_asks_gets_the_default_stream) {
+  Ref<GstBuffer> expected, frame;
+  for (unsigned i = 0; i < 4; i++)
+    frame = pass_both(i, expected);
+  ASSERT_TRUE(clusters(4, 20s));
+  EXPECT_EQ(gst_crowd_cuda_stream(gst_buffer_peek_memory(frame.get(), 0)), nullptr);
+  // On another stream than before, for which memories are made anew.
+  frame = pass_again(std::move(frame));
+  ASSERT_TRUE(clusters(5, 20s));
+  {
+    const Gate gate(gpu);
+    frame = pass_again(std::move(frame));
+    EXPECT_FALSE(clusters(6, 200ms));
+  }
+  EXPECT_TRUE(clusters(6, 20s));
+}
+
+#endif
+
+}  // namespace
