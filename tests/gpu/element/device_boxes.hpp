@@ -50,7 +50,8 @@ void attach_on_device(GstBuffer* buffer, const MetaBoxes& boxes);
 /// Device memory with these boxes, in the context of `beside`.
 Ref<GstMemory> upload(const MetaBoxes& boxes, GstMemory* beside);
 
-/// Reads from any memory; the device has to be done.
+/// Reads from any memory. What waits is the mapping alone: up to GStreamer 1.22 for the default stream, later for the
+/// memory's.
 MetaBoxes read(const GstCrowdBoxesMeta* meta);
 /// Nothing, and a failure, if there are none.
 std::optional<MetaBoxes> read_survivors(GstBuffer* buffer);

@@ -11,15 +11,7 @@
 #include <vector>
 
 #include "base/mappedframe.hpp"
-
-#if GST_CHECK_VERSION(1, 24, 0)
-#include <gst/cuda/gstcuda.h>
-#else
-#include <gst/cuda/gstcudacontext.h>
-#include <gst/cuda/gstcudaloader.h>
-#include <gst/cuda/gstcudamemory.h>
-#include <gst/cuda/gstcudautils.h>
-#endif
+#include "gpu/givenstream.hpp"
 
 namespace crowd::test {
 
@@ -94,6 +86,15 @@ Ref<GstMemory> Gpu::wrap([[maybe_unused]] void* device_pointer, [[maybe_unused]]
       nullptr, nullptr);
   gst_object_unref(allocator);
   return Ref<GstMemory>(memory);
+#else
+  return nullptr;
+#endif
+}
+
+cudaStream_t given_stream([[maybe_unused]] GstBuffer* frame) {
+#if CROWD_GIVES_STREAMS
+  const GivenStream* given = given_stream_of(gst_buffer_peek_memory(frame, 0));
+  return given ? given->stream : nullptr;
 #else
   return nullptr;
 #endif
@@ -231,8 +232,15 @@ void Pipe::set_caps(const GstVideoInfo& info, bool on_device) {
 }
 
 void Pipe::ask_for_survivors_on_device() {
-  const Ref<GstStructure> params(
-      gst_structure_new("GstCrowdBoxesMeta", "survivors-on-device", G_TYPE_BOOLEAN, TRUE, nullptr));
+  ask_for("survivors-on-device");
+}
+
+void Pipe::ask_for_candidates_on_device() {
+  ask_for("candidates-on-device");
+}
+
+void Pipe::ask_for(const char* field) {
+  const Ref<GstStructure> params(gst_structure_new("GstCrowdBoxesMeta", field, G_TYPE_BOOLEAN, TRUE, nullptr));
   gst_harness_add_propose_allocation_meta(harness_.get(), GST_CROWD_BOXES_META_API_TYPE, params.get());
 }
 

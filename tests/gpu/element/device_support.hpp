@@ -77,6 +77,9 @@ GstVideoInfo info_of(const char* format, unsigned width, unsigned height);
 /// Caps of such frames, at 25 a second.
 std::string caps_of(const GstVideoInfo& info, bool on_device);
 
+/// The stream that elements have given the memory of a frame (gpu/framestream.hpp); null if none has.
+cudaStream_t given_stream(GstBuffer* frame);
+
 /// A buffer of one device memory that begins with these bytes.
 Ref<GstBuffer> upload(const Gpu& gpu, const void* data, std::size_t bytes);
 
@@ -98,6 +101,8 @@ class Pipe {
   void set_caps(const GstVideoInfo& info, bool on_device);
   /// Makes downstream say that it reads survivors in device memory.
   void ask_for_survivors_on_device();
+  /// The same of candidates.
+  void ask_for_candidates_on_device();
 
   GstFlowReturn push(Ref<GstBuffer> buffer);
   /// Null if none has come.
@@ -121,6 +126,8 @@ class Pipe {
   }
 
  private:
+  void ask_for(const char* field);
+
   Ref<GstBus> bus_;
   Ref<GstElement> bin_;
   Ref<GstHarness> harness_;

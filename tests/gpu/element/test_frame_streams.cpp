@@ -21,12 +21,12 @@ constexpr unsigned candidates = 4096;
 constexpr char chain[] =
     "crowdinject seed=7 candidates=4096 ! crowdnms name=nms ! crowdoverlay draw-counts=true draw-summary=true";
 
-// What is launched on the default stream behind it waits until it is opened, or for as long as a test may take.
+// What is launched on the stream behind it waits until it is opened, or for as long as a test may take.
 class Gate {
  public:
-  explicit Gate(const Gpu& gpu) {
+  explicit Gate(const Gpu& gpu, cudaStream_t stream = nullptr) {
     const Gpu::Current current(gpu);
-    EXPECT_EQ(cudaLaunchHostFunc(nullptr, wait, this), cudaSuccess);
+    EXPECT_EQ(cudaLaunchHostFunc(stream, wait, this), cudaSuccess);
   }
   ~Gate() {
     open();
@@ -110,6 +110,26 @@ TEST_F(FrameStreams, who_reads_a_frame_next_sees_what_was_drawn) {
   }
 }
 
+TEST(FrameStreamsOfBoxes, who_reads_survivors_next_sees_all) {
+  const Gpu gpu;
+  const GstVideoInfo info = info_of("NV12", 640, 480);
+  Pipe device("crowdinject seed=7 candidates=65536 ! crowdnms name=nms", &gpu),
+      host("crowdinject seed=7 candidates=65536 ! crowdnms backend=cpu meta-output=boxes");
+  device.ask_for_survivors_on_device();
+  device.set_caps(info, true);
+  host.set_caps(info, false);
+  for (unsigned i = 0; i < 10; i++) {
+    SCOPED_TRACE("frame " + std::to_string(i));
+    const GstClockTime pts = i * GST_SECOND / 25;
+    Ref<GstBuffer> picture = noise(info, i);
+    GST_BUFFER_PTS(picture.get()) = pts;
+    const Ref<GstBuffer> got = device.pass(gpu.frame(info, pts)), expected = host.pass(std::move(picture));
+    ASSERT_TRUE(expected && got);
+    expect_same_survivors(expected.get(), got.get());
+  }
+  EXPECT_EQ(device.stat("nms", "frames-on-gpu"), 10u);
+}
+
 #if !GST_CHECK_VERSION(1, 24, 0)
 
 TEST_F(FrameStreams, a_frame_does_not_wait_for_others_on_the_default_stream) {
@@ -162,6 +182,83 @@ TEST_F(FrameStreams, an_application_that_asks_gets_the_default_stream) {
     EXPECT_FALSE(clusters(6, 200ms));
   }
   EXPECT_TRUE(clusters(6, 20s));
+}
+
+bool default_stream_waits(const Gpu& gpu) {
+  const Gpu::Current current(gpu);
+  cudaEvent_t reached = nullptr;
+  EXPECT_EQ(cudaEventCreateWithFlags(&reached, cudaEventDisableTiming), cudaSuccess);
+  EXPECT_EQ(cudaEventRecord(reached, nullptr), cudaSuccess);
+  std::this_thread::sleep_for(100ms);
+  const cudaError_t state = cudaEventQuery(reached);
+  (void)cudaGetLastError();
+  EXPECT_EQ(cudaEventDestroy(reached), cudaSuccess);
+  return state == cudaErrorNotReady;
+}
+
+Ref<GstBuffer> with_candidates(const Gpu& gpu) {
+  const GstVideoInfo info = info_of("NV12", 640, 480);
+  Ref<GstBuffer> frame = gpu.frame(info);
+  attach(frame.get(), candidates_of(crowd::test::crowd(1000, 20, 640, 480, 3), 640, 480));
+  return frame;
+}
+
+// Lets frames through, and then one more of which the stream is closed before the last pipe.
+void expect_default_stream_to_follow(const Gpu& gpu, Ref<GstBuffer> frame, Pipe* before, Pipe& last) {
+  for (Pipe* pipe : {before, &last})
+    if (pipe)
+      pipe->set_caps(info_of("NV12", 640, 480), true);
+  const auto pass_before = [&] {
+    if (!before)
+      return;
+    while (GstMeta* meta = gst_buffer_get_meta(frame.get(), GST_CROWD_BOXES_META_API_TYPE))
+      gst_buffer_remove_meta(frame.get(), meta);
+    frame = before->pass(std::move(frame));
+  };
+  for (int i = 0; i < 3; i++) {
+    pass_before();
+    frame = last.pass(std::move(frame));
+  }
+  ASSERT_TRUE(frame);
+  const cudaStream_t stream = given_stream(frame.get());
+  ASSERT_NE(stream, nullptr);
+  pass_before();
+  EXPECT_EQ(gpu.synchronise(), cudaSuccess);
+  {
+    const Gate gate(gpu, stream);
+    frame = last.pass(std::move(frame));
+    EXPECT_TRUE(default_stream_waits(gpu));
+  }
+  EXPECT_EQ(gpu.synchronise(), cudaSuccess);
+}
+
+TEST(DefaultStream, follows_crowdnms) {
+  const Gpu gpu;
+  Pipe inject("crowdinject seed=7", &gpu), nms("crowdnms", &gpu);
+  inject.ask_for_candidates_on_device();
+  nms.ask_for_survivors_on_device();
+  expect_default_stream_to_follow(gpu, gpu.frame(info_of("NV12", 640, 480)), &inject, nms);
+}
+
+TEST(DefaultStream, follows_crowdinject) {
+  const Gpu gpu;
+  Pipe inject("crowdinject seed=7", &gpu);
+  inject.ask_for_candidates_on_device();
+  expect_default_stream_to_follow(gpu, gpu.frame(info_of("NV12", 640, 480)), nullptr, inject);
+}
+
+TEST(DefaultStream, follows_crowdoverlay) {
+  const Gpu gpu;
+  Pipe overlay("crowdoverlay show=candidates", &gpu);
+  expect_default_stream_to_follow(gpu, with_candidates(gpu), nullptr, overlay);
+}
+
+TEST(DefaultStream, follows_crowddetect) {
+  if (!gst_registry_check_feature_version(gst_registry_get(), "crowddetect", 0, 0, 0))
+    GTEST_SKIP() << "a build without OpenCV";
+  const Gpu gpu;
+  Pipe detect("crowddetect", &gpu);
+  expect_default_stream_to_follow(gpu, gpu.frame(info_of("NV12", 640, 480)), nullptr, detect);
 }
 
 #endif
