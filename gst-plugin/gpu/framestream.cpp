@@ -82,6 +82,14 @@ cudaError_t FrameStream::give(GstMemory* frame) {
   return error;
 }
 
+cudaError_t FrameStream::give_to_copy(GstMemory* copy, GstMemory* original) {
+  const cudaError_t error = give(copy);
+  const GivenStream* given = given_stream_of(original);
+  if (error != cudaSuccess || !given || keeps_to_default_stream(copy))
+    return error;
+  return cudaStreamWaitEvent(given->stream, before_, 0);
+}
+
 cudaError_t let_default_stream_follow(GstMemory* memory) {
   const GivenStream* given = given_stream_of(memory);
   if (!given)
@@ -95,6 +103,10 @@ cudaError_t let_default_stream_follow(GstMemory* memory) {
 FrameStream::~FrameStream() = default;
 
 cudaError_t FrameStream::give(GstMemory*) {
+  return cudaSuccess;
+}
+
+cudaError_t FrameStream::give_to_copy(GstMemory*, GstMemory*) {
   return cudaSuccess;
 }
 

@@ -103,6 +103,8 @@ class CudaOverlay final : public DeviceOverlay {
   void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections, bool named);
   cudaError_t send(const Detections& detections, Layers& layers);
   cudaError_t make_room(std::size_t bytes);
+  /// That of the memory that is drawn on: the one that arrived, or a copy of that.
+  cudaError_t take_stream(GstMemory* memory, GstMemory* arrived);
   DeviceReport draw_on(const Canvas& canvas, const Style& style, const Detections& detections);
   DeviceReport paint(const Canvas& canvas, const Style& style, const Detections& detections, const Mapped& mapped);
 
@@ -250,6 +252,16 @@ DeviceReport CudaOverlay::draw_on(const Canvas& canvas, const Style& style, cons
   return error == cudaSuccess || is_fatal(report.outcome) ? std::move(report) : report_of("ordering streams", error);
 }
 
+cudaError_t CudaOverlay::take_stream(GstMemory* memory, GstMemory* arrived) {
+  const cudaError_t error = memory == arrived ? given_.give(memory) : given_.give_to_copy(memory, arrived);
+  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream)) {
+    // Freeing waits for what is done with it on the last stream.
+    block_.reset();
+    block_bytes_ = 0;
+  }
+  return error;
+}
+
 DeviceReport CudaOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style,
                                const Detections& detections) {
   const bool boxes = !detections.candidates.empty() || !detections.survivors.empty() || detections.device_candidates ||
@@ -264,18 +276,16 @@ DeviceReport CudaOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, cons
   const CudaDevice::Current current(device_.get());
   if (!current)
     return {DeviceOutcome::failed, "the CUDA context cannot be made current"};
-  if (const cudaError_t error = given_.give(memory); error != cudaSuccess)
-    return report_of("giving a frame a stream", error);
-  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream)) {
-    // Freeing waits for what is done with it on the last stream.
-    block_.reset();
-    block_bytes_ = 0;
-  }
+  const MemoryRef arrived(gst_memory_ref(memory));
   // The frame's own reference would make the buffer, and with it the memory, read-only.
   const MappedFrame frame(buffer, info,
                           int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF} | int{map_on_device});
   if (!frame)
     return dropped("the frame cannot be mapped for writing; put cudaconvert before this element");
+  // Mapping has copied what another buffer has, too.
+  memory = gst_buffer_peek_memory(buffer, 0);
+  if (const cudaError_t error = take_stream(memory, arrived.get()); error != cudaSuccess)
+    return report_of("giving a frame a stream", error);
   const auto part = shown_part(*frame, info);
   if (!part)
     return dropped(part_is_missing);

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "device_boxes.hpp"
@@ -165,6 +166,45 @@ TEST_F(FrameStreams, a_new_frame_waits_for_what_the_default_stream_does_to_it) {
   EXPECT_TRUE(clusters(5, 20s));
   ASSERT_TRUE(copy);
   EXPECT_TRUE(same_picture(expected.get(), copy.get(), info));
+}
+
+// A frame of two buffers, as behind a tee: one is drawn on a copy, then the other in place, while neither has happened.
+TEST(SharedFrames, are_copied_before_they_are_drawn_on) {
+  const Gpu gpu;
+  const GstVideoInfo info = info_of("NV12", 1920, 1080);
+  const std::string thin = "crowdoverlay show=candidates candidate-thickness=1",
+                    thick = "crowdoverlay show=candidates candidate-thickness=5";
+  const std::string inject = "crowdinject seed=7 candidates=500";
+  Pipe source(inject, &gpu), first(thin, &gpu), second(thick, &gpu), host_first(inject + " ! " + thin),
+      host_second(inject + " ! " + thick);
+  source.ask_for_candidates_on_device();
+  for (Pipe* pipe : {&source, &first, &second})
+    pipe->set_caps(info, true);
+  for (Pipe* pipe : {&host_first, &host_second})
+    pipe->set_caps(info, false);
+  for (unsigned i = 0; i < 6; i++) {
+    SCOPED_TRACE("frame " + std::to_string(i));
+    const Ref<GstBuffer> picture = noise(info, i);
+    GST_BUFFER_PTS(picture.get()) = i * GST_SECOND / 25;
+    Ref<GstBuffer> frame = source.pass(gpu.frame_like(picture.get(), info));
+    ASSERT_TRUE(frame);
+    EXPECT_EQ(gpu.synchronise(), cudaSuccess);
+    Ref<GstBuffer> copy(gst_buffer_copy(frame.get()));
+    // Those before load kernels and make room.
+    std::optional<Gate> gate;
+    if (i >= 3)
+      gate.emplace(gpu);
+    copy = first.pass(std::move(copy));
+    frame = second.pass(std::move(frame));
+    std::this_thread::sleep_for(20ms);
+    gate.reset();
+    ASSERT_TRUE(copy && frame);
+    EXPECT_NE(gst_buffer_peek_memory(copy.get(), 0), gst_buffer_peek_memory(frame.get(), 0));
+    const Ref<GstBuffer> expected_copy = host_first.pass(Ref<GstBuffer>(gst_buffer_copy_deep(picture.get()))),
+                         expected = host_second.pass(Ref<GstBuffer>(gst_buffer_copy_deep(picture.get())));
+    EXPECT_TRUE(same_picture(expected_copy.get(), copy.get(), info)) << "the copy";
+    EXPECT_TRUE(same_picture(expected.get(), frame.get(), info)) << "the original";
+  }
 }
 
 TEST_F(FrameStreams, an_application_that_asks_gets_the_default_stream) {
