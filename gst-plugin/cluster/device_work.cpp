@@ -82,6 +82,7 @@ struct DeviceWork::State {
   cuda::PinnedMemory counters;
   CUstream_st* stream = nullptr;  // of the last frame
   bool launched = false;          // on `stream`
+  cuda::Event moved;              // for a frame on another stream than the last
 
   mutable std::mutex mutex;  // of what follows: read by any thread
   const volatile CrowdNmsTotals* published = nullptr;
@@ -251,6 +252,7 @@ void DeviceWork::release() {
   }
   s.counters.reset();
   s.launched = false;
+  s.moved.reset();
 }
 
 FrameReport DeviceWork::check_alive(const void* array) {
@@ -288,10 +290,9 @@ CrowdNmsGathered DeviceWork::State::on_device(const GstCrowdBoxesMap& to, bool c
 FrameReport DeviceWork::submit(const Call& call, const GstCrowdBoxesMap& candidates, const Destination& destination,
                                CUstream_st* stream) {
   State& s = *state_;
-  // Frames share the workspace, the results and the sums. The last stream may be gone, so the legacy default
-  // stream is waited for, which follows them all (gpu/device.hpp).
+  // Frames share the workspace, the results and the sums. The last stream may be gone.
   if (s.launched && stream != s.stream) {
-    if (const cudaError_t error = cudaStreamSynchronize(nullptr))
+    if (const cudaError_t error = cuda::wait_for_all(stream, s.moved))
       return failed("waiting for another stream", error);
   }
   s.stream = stream;

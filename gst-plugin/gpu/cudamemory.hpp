@@ -87,4 +87,11 @@ inline cudaError_t make_wait(cudaStream_t later, cudaStream_t earlier, const Eve
   return error == cudaSuccess ? cudaStreamWaitEvent(later, event.get(), 0) : error;
 }
 
+/// Makes `later` wait for all that elements have launched so far, on any stream: the default stream follows them
+/// (gpu/device.hpp). The event is made where there is none.
+inline cudaError_t wait_for_all(cudaStream_t later, Event& event) {
+  const cudaError_t error = event ? cudaSuccess : allocate(event);
+  return error == cudaSuccess ? make_wait(later, nullptr, event) : error;
+}
+
 }  // namespace crowd::cuda

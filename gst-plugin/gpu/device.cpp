@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "gpu/parts.hpp"
 
@@ -125,13 +126,24 @@ GstMemory* DeviceBoxesPool::make(const BoxesShape& shape) const {
   return memory;
 }
 
+MemoryPool& DeviceBoxesPool::pool_of(CUstream_st* stream) {
+  const auto found =
+      std::find_if(parts_.begin(), parts_.end(), [stream](const Part& part) { return part.stream == stream; });
+  if (found != parts_.end()) {
+    parts_.splice(parts_.begin(), parts_, found);
+  } else {
+    parts_.push_front({stream, MemoryPool([this](const BoxesShape& shape) { return make(shape); })});
+    if (parts_.size() > max_parts)
+      parts_.pop_back();
+  }
+  return parts_.front().pool;
+}
+
 MemoryRef DeviceBoxesPool::acquire(const BoxesShape& shape, GstMemory* beside) {
-  if (context_ != context_of(beside) || stream_ != stream_of(beside))
-    pool_.clear();
-  context_ = context_of(beside);
-  stream_ = stream_of(beside);
+  if (std::exchange(context_, context_of(beside)) != context_of(beside))
+    parts_.clear();
   beside_ = beside;
-  MemoryRef memory = pool_.acquire(shape);
+  MemoryRef memory = pool_of(stream_of(beside)).acquire(shape);
   beside_ = nullptr;
   return memory;
 }

@@ -12,13 +12,15 @@
 // The first of our elements that works on a frame gives its memory a stream, and so do boxes made beside it
 // (framestream.hpp). The context's legacy default stream follows what each element launches there, and CUDA orders that
 // one with all of GStreamer's streams, since these are blocking ones (CU_STREAM_DEFAULT), before and after. So a frame
-// can be handed on without a wait there, too, and pipelines do not wait for each other. An application that asks for
-// the stream of a memory gets the default stream there, and from then on our elements use that one in its context.
+// can be handed on without a wait there, too, and our elements do not wait for those of other pipelines. An application
+// that asks for the stream of a memory gets the default stream there, and from then on our elements use that one in its
+// context.
 #pragma once
 
 #include <gst/crowd/gstcrowdboxesmeta.h>
 #include <gst/gst.h>
 
+#include <list>
 #include <memory>
 #include <string>
 
@@ -71,16 +73,24 @@ class DeviceBoxesPool {
   /// NULL where there is no room.
   MemoryRef acquire(const BoxesShape& shape, GstMemory* beside);
   void clear() {
-    pool_.clear();
+    parts_.clear();
   }
 
  private:
+  /// Memories that are ordered on one stream.
+  struct Part {
+    CUstream_st* stream;
+    MemoryPool pool;
+  };
+  /// Streams that frames come on in turn, as behind a tee; of more the one that was used longest ago goes.
+  static constexpr std::size_t max_parts = 4;
+
+  MemoryPool& pool_of(CUstream_st* stream);
   GstMemory* make(const BoxesShape& shape) const;
 
   GstMemory* beside_ = nullptr;  // while acquire() runs
   const void* context_ = nullptr;
-  CUstream_st* stream_ = nullptr;
-  MemoryPool pool_{[this](const BoxesShape& shape) { return make(shape); }};
+  std::list<Part> parts_;  // the last one used comes first
 };
 
 /// Boxes mapped while it lives, as device pointers if `flags` have map_on_device.

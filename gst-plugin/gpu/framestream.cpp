@@ -67,14 +67,18 @@ cudaError_t FrameStream::make(GstMemory* frame) {
   return error;
 }
 
+// A stream and an event in the frame's context, and the event at what the default stream has to do so far.
+cudaError_t FrameStream::prepare(GstMemory* frame) {
+  if (mine_ && mine_->context != GST_CUDA_MEMORY_CAST(frame)->context)
+    leave();
+  const cudaError_t error = mine_ ? cudaSuccess : make(frame);
+  return error == cudaSuccess ? cudaEventRecord(before_, nullptr) : error;
+}
+
 cudaError_t FrameStream::give(GstMemory* frame) {
   if (given_stream_of(frame) || keeps_to_default_stream(frame))
     return cudaSuccess;
-  if (mine_ && mine_->context != GST_CUDA_MEMORY_CAST(frame)->context)
-    leave();
-  cudaError_t error = mine_ ? cudaSuccess : make(frame);
-  if (error == cudaSuccess)
-    error = cudaEventRecord(before_, nullptr);
+  cudaError_t error = prepare(frame);
   if (error == cudaSuccess)
     error = cudaStreamWaitEvent(mine_->stream, before_, 0);
   if (error == cudaSuccess)
@@ -83,11 +87,15 @@ cudaError_t FrameStream::give(GstMemory* frame) {
 }
 
 cudaError_t FrameStream::give_to_copy(GstMemory* copy, GstMemory* original) {
-  const cudaError_t error = give(copy);
-  const GivenStream* given = given_stream_of(original);
-  if (error != cudaSuccess || !given || keeps_to_default_stream(copy))
-    return error;
-  return cudaStreamWaitEvent(given->stream, before_, 0);
+  GivenStream* given = given_stream_of(original);
+  if (!given)
+    return cudaSuccess;
+  cudaError_t error = prepare(copy);
+  if (error == cudaSuccess)
+    error = cudaStreamWaitEvent(given->stream, before_, 0);
+  if (error == cudaSuccess)
+    share_given_stream(copy, given);
+  return error;
 }
 
 cudaError_t let_default_stream_follow(GstMemory* memory) {

@@ -26,10 +26,12 @@ class FrameStream {
   /// on the default stream before comes first. Under the memory's context, and before anyone asks stream_of().
   cudaError_t give(GstMemory* frame);
 
-  /// The same for a copy that was just made, which the default stream does: the original is written after that.
+  /// For a copy of a frame that was just made, which the default stream does: gives it the original's stream, on which
+  /// both are used after that.
   cudaError_t give_to_copy(GstMemory* copy, GstMemory* original);
 
  private:
+  cudaError_t prepare(GstMemory* frame);
   cudaError_t make(GstMemory* frame);
   void leave();
 

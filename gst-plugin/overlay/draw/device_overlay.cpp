@@ -96,6 +96,7 @@ class CudaOverlay final : public DeviceOverlay {
     block_bytes_ = 0;
     before_.reset();
     after_.reset();
+    moved_.reset();
     stream_ = nullptr;
   }
 
@@ -103,8 +104,9 @@ class CudaOverlay final : public DeviceOverlay {
   void pack(std::byte* to, const Layout::Layer& layer, std::span<const Detection> detections, bool named);
   cudaError_t send(const Detections& detections, Layers& layers);
   cudaError_t make_room(std::size_t bytes);
-  /// That of the memory that is drawn on: the one that arrived, or a copy of that.
-  cudaError_t take_stream(GstMemory* memory, GstMemory* arrived);
+  DeviceReport take_stream(GstMemory* memory);
+  /// A memory that another buffer has, too, is replaced by a copy. That one keeps it until the order of work is laid.
+  DeviceReport copy_shared(GstBuffer* buffer, GstMemory* memory);
   DeviceReport draw_on(const Canvas& canvas, const Style& style, const Detections& detections);
   DeviceReport paint(const Canvas& canvas, const Style& style, const Detections& detections, const Mapped& mapped);
 
@@ -113,7 +115,7 @@ class CudaOverlay final : public DeviceOverlay {
   cuda::UploadRing ring_;
   cuda::DeviceMemory block_;
   std::size_t block_bytes_ = 0;
-  cuda::Event before_, after_;
+  cuda::Event before_, after_, moved_;
   FrameStream given_;
   CUstream_st* stream_ = nullptr;          // of the last frame
   LabelTable labels_;                      // of detections on the host
@@ -252,14 +254,25 @@ DeviceReport CudaOverlay::draw_on(const Canvas& canvas, const Style& style, cons
   return error == cudaSuccess || is_fatal(report.outcome) ? std::move(report) : report_of("ordering streams", error);
 }
 
-cudaError_t CudaOverlay::take_stream(GstMemory* memory, GstMemory* arrived) {
-  const cudaError_t error = memory == arrived ? given_.give(memory) : given_.give_to_copy(memory, arrived);
-  if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream)) {
-    // Freeing waits for what is done with it on the last stream.
-    block_.reset();
-    block_bytes_ = 0;
-  }
-  return error;
+DeviceReport CudaOverlay::take_stream(GstMemory* memory) {
+  cudaError_t error = given_.give(memory);
+  CUstream_st* stream = stream_of(memory);
+  // Frames share the block and the painter's memory.
+  if (stream != std::exchange(stream_, stream) && error == cudaSuccess)
+    error = cuda::wait_for_all(stream, moved_);
+  return error == cudaSuccess ? DeviceReport() : report_of("giving a frame a stream", error);
+}
+
+DeviceReport CudaOverlay::copy_shared(GstBuffer* buffer, GstMemory* memory) {
+  if (gst_memory_is_writable(memory))
+    return {};
+  MemoryRef copy(gst_memory_copy(memory, 0, -1));
+  if (!copy)
+    return report_of_no_memory("no device memory for a copy of the frame");
+  if (const cudaError_t error = given_.give_to_copy(copy.get(), memory); error != cudaSuccess)
+    return report_of("giving a copy of a frame a stream", error);
+  gst_buffer_replace_memory(buffer, 0, copy.release());
+  return {};
 }
 
 DeviceReport CudaOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, const Style& style,
@@ -276,16 +289,16 @@ DeviceReport CudaOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, cons
   const CudaDevice::Current current(device_.get());
   if (!current)
     return {DeviceOutcome::failed, "the CUDA context cannot be made current"};
-  const MemoryRef arrived(gst_memory_ref(memory));
+  if (DeviceReport report = take_stream(memory); report.outcome != DeviceOutcome::done)
+    return report;
+  if (DeviceReport report = copy_shared(buffer, memory); report.outcome != DeviceOutcome::done)
+    return report;
+  memory = gst_buffer_peek_memory(buffer, 0);
   // The frame's own reference would make the buffer, and with it the memory, read-only.
   const MappedFrame frame(buffer, info,
                           int{GST_MAP_READWRITE} | int{GST_VIDEO_FRAME_MAP_FLAG_NO_REF} | int{map_on_device});
   if (!frame)
     return dropped("the frame cannot be mapped for writing; put cudaconvert before this element");
-  // Mapping has copied what another buffer has, too.
-  memory = gst_buffer_peek_memory(buffer, 0);
-  if (const cudaError_t error = take_stream(memory, arrived.get()); error != cudaSuccess)
-    return report_of("giving a frame a stream", error);
   const auto part = shown_part(*frame, info);
   if (!part)
     return dropped(part_is_missing);

@@ -66,7 +66,8 @@ GST_CROWD_API GstMemory *gst_crowd_cuda_boxes_memory_new_with (GstMemory *beside
  *
  * Up to GStreamer 1.22 the answer is always %NULL. Elements of this plugin work on streams of their own there, which the
  * default stream follows; from the first call on, for any memory of a context, they use the default stream in that
- * context. So call it also where you know the answer, before you launch what reads or writes @memory.
+ * context. So call it also where you know the answer, before you launch what reads or writes @memory, and before you let
+ * GStreamer copy a memory with gst_memory_copy() or gst_buffer_copy_deep(), which launches that on the default stream.
  *
  * Returns: (transfer none) (nullable): the stream (CUstream, cudaStream_t) that work on @memory is ordered on. %NULL is
  *   the legacy default stream of its context
