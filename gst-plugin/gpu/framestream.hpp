@@ -11,7 +11,7 @@
 
 namespace crowd {
 
-/// A stream and the context it is in, shared by those who have a reference.
+/// A stream and the context it is in, counted by references.
 struct GivenStream;
 
 /// What an element gives to frames that reach it without a stream. For one thread.
@@ -39,8 +39,8 @@ class FrameStream {
   cudaEvent_t before_ = nullptr;
 };
 
-/// Once work on a memory was launched on stream_of() it: the default stream comes after that work, and so do all who
-/// know of no given stream. Under the memory's context.
+/// Once work on a memory was launched on stream_of() it: the default stream comes after that work, and with it whatever
+/// knows of no given stream. Under the memory's context.
 cudaError_t let_default_stream_follow(GstMemory* memory);
 
 }  // namespace crowd

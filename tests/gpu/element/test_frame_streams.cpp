@@ -105,7 +105,7 @@ class FrameStreams : public testing::Test {
 };
 
 // As GStreamer's elements read it: nothing but the order of the default stream makes them wait.
-TEST_F(FrameStreams, who_reads_a_frame_next_sees_what_was_drawn) {
+TEST_F(FrameStreams, are_drawn_on_before_they_are_read) {
   for (unsigned i = 0; i < 50; i++) {
     SCOPED_TRACE("frame " + std::to_string(i));
     Ref<GstBuffer> expected;
@@ -116,7 +116,7 @@ TEST_F(FrameStreams, who_reads_a_frame_next_sees_what_was_drawn) {
   }
 }
 
-TEST(FrameStreamsOfBoxes, who_reads_survivors_next_sees_all) {
+TEST(Survivors, are_found_before_they_are_read) {
   const Gpu gpu;
   const GstVideoInfo info = info_of("NV12", 640, 480);
   Pipe device("crowdinject seed=7 candidates=65536 ! crowdnms name=nms", &gpu),
