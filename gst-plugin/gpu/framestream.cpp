@@ -32,6 +32,14 @@ void unref_given(gpointer given) {
   g_atomic_rc_box_release_full(given, free_given);
 }
 
+// What is launched on the stream from now on comes after the event.
+cudaError_t share_after(cudaEvent_t before, GstMemory* memory, GivenStream* given) {
+  const cudaError_t error = cudaStreamWaitEvent(given->stream, before, 0);
+  if (error == cudaSuccess)
+    share_given_stream(memory, given);
+  return error;
+}
+
 GivenStream* new_given(GstCudaContext* context) {
   GivenStream* given = g_atomic_rc_box_new0(GivenStream);
   given->context = GST_CUDA_CONTEXT(gst_object_ref(context));
@@ -78,24 +86,16 @@ cudaError_t FrameStream::prepare(GstMemory* frame) {
 cudaError_t FrameStream::give(GstMemory* frame) {
   if (given_stream_of(frame) || keeps_to_default_stream(frame))
     return cudaSuccess;
-  cudaError_t error = prepare(frame);
-  if (error == cudaSuccess)
-    error = cudaStreamWaitEvent(mine_->stream, before_, 0);
-  if (error == cudaSuccess)
-    share_given_stream(frame, mine_);
-  return error;
+  const cudaError_t error = prepare(frame);
+  return error == cudaSuccess ? share_after(before_, frame, mine_) : error;
 }
 
 cudaError_t FrameStream::give_to_copy(GstMemory* copy, GstMemory* original) {
   GivenStream* given = given_stream_of(original);
   if (!given)
     return cudaSuccess;
-  cudaError_t error = prepare(copy);
-  if (error == cudaSuccess)
-    error = cudaStreamWaitEvent(given->stream, before_, 0);
-  if (error == cudaSuccess)
-    share_given_stream(copy, given);
-  return error;
+  const cudaError_t error = prepare(copy);
+  return error == cudaSuccess ? share_after(before_, copy, given) : error;
 }
 
 cudaError_t let_default_stream_follow(GstMemory* memory) {
