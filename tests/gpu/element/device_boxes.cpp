@@ -148,6 +148,13 @@ void attach_on_device(GstBuffer* buffer, const MetaBoxes& boxes) {
   attach_on_device(buffer, boxes, gst_buffer_peek_memory(buffer, 0));
 }
 
+void forget_detections(GstBuffer* buffer) {
+  const GType kinds[] = {GST_CROWD_BOXES_META_API_TYPE, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE};
+  for (const GType kind : kinds)
+    while (GstMeta* meta = gst_buffer_get_meta(buffer, kind))
+      gst_buffer_remove_meta(buffer, meta);
+}
+
 MetaBoxes read(const GstCrowdBoxesMeta* meta) {
   MetaBoxes all;
   all.capacity = meta->capacity;

@@ -50,6 +50,9 @@ void attach_on_device(GstBuffer* buffer, const MetaBoxes& boxes);
 /// Device memory with these boxes, in the context of `beside`.
 Ref<GstMemory> upload(const MetaBoxes& boxes, GstMemory* beside);
 
+/// Removes all boxes and regions.
+void forget_detections(GstBuffer* buffer);
+
 /// Reads from any memory. What waits is the mapping alone: up to GStreamer 1.22 for the default stream, later for the
 /// memory's.
 MetaBoxes read(const GstCrowdBoxesMeta* meta);

@@ -13,13 +13,6 @@ using namespace crowd::test;
 constexpr char inject[] = "crowdinject name=inject seed=7 candidates=4096 ";
 constexpr char overlay[] = "crowdoverlay name=overlay draw-counts=true draw-summary=true";
 
-void forget_detections(GstBuffer* buffer) {
-  const GType kinds[] = {GST_CROWD_BOXES_META_API_TYPE, GST_VIDEO_REGION_OF_INTEREST_META_API_TYPE};
-  for (const GType kind : kinds)
-    while (GstMeta* meta = gst_buffer_get_meta(buffer, kind))
-      gst_buffer_remove_meta(buffer, meta);
-}
-
 class ChainOf : public testing::TestWithParam<const char*> {};
 
 TEST_P(ChainOf, draws_what_it_draws_on_system_frames) {

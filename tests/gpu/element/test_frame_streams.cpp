@@ -58,11 +58,6 @@ class Gate {
   bool open_ = false, passed_ = false;
 };
 
-void forget_boxes(GstBuffer* buffer) {
-  while (GstMeta* meta = gst_buffer_get_meta(buffer, GST_CROWD_BOXES_META_API_TYPE))
-    gst_buffer_remove_meta(buffer, meta);
-}
-
 class FrameStreams : public testing::Test {
  protected:
   FrameStreams() {
@@ -70,10 +65,15 @@ class FrameStreams : public testing::Test {
     host.set_caps(info, false);
   }
 
+  Ref<GstBuffer> picture_of(unsigned number) const {
+    Ref<GstBuffer> picture = noise(info, number);
+    GST_BUFFER_PTS(picture.get()) = number * GST_SECOND / 25;
+    return picture;
+  }
+
   /// Takes new frames through both pipes, the one in device memory last.
   Ref<GstBuffer> pass_both(unsigned number, Ref<GstBuffer>& expected) {
-    const Ref<GstBuffer> picture = noise(info, number);
-    GST_BUFFER_PTS(picture.get()) = number * GST_SECOND / 25;
+    const Ref<GstBuffer> picture = picture_of(number);
     Ref<GstBuffer> frame = gpu.frame_like(picture.get(), info);
     expected = host.pass(Ref<GstBuffer>(gst_buffer_copy_deep(picture.get())));
     return device.pass(std::move(frame));
@@ -81,7 +81,7 @@ class FrameStreams : public testing::Test {
 
   /// Takes a frame through that was there before.
   Ref<GstBuffer> pass_again(Ref<GstBuffer> frame) {
-    forget_boxes(frame.get());
+    forget_detections(frame.get());
     return device.pass(std::move(frame));
   }
 
@@ -156,8 +156,7 @@ TEST_F(FrameStreams, a_new_frame_waits_for_what_the_default_stream_does_to_it) {
   for (unsigned i = 0; i < 4; i++)
     (void)pass_both(i, expected);
   ASSERT_TRUE(clusters(4, 20s));
-  const Ref<GstBuffer> picture = noise(info, 4);
-  GST_BUFFER_PTS(picture.get()) = 4 * GST_SECOND / 25;
+  const Ref<GstBuffer> picture = picture_of(4);
   const Ref<GstBuffer> frame = gpu.frame_like(picture.get(), info);
   expected = host.pass(Ref<GstBuffer>(gst_buffer_copy_deep(picture.get())));
   Ref<GstBuffer> copy;
@@ -182,8 +181,7 @@ TEST_F(FrameStreams, take_turns_in_an_element) {
   std::set<cudaStream_t> streams;
   for (unsigned i = 0; i < 20; i++) {
     SCOPED_TRACE("frame " + std::to_string(i));
-    const Ref<GstBuffer> picture = noise(info, i);
-    GST_BUFFER_PTS(picture.get()) = i * GST_SECOND / 25;
+    const Ref<GstBuffer> picture = picture_of(i);
     Ref<GstBuffer> frame = (i % 3 ? first : second).pass(gpu.frame_like(picture.get(), info));
     ASSERT_TRUE(frame);
     streams.insert(given_stream(frame.get()));
@@ -217,7 +215,7 @@ TEST(SharedFrames, are_copied_before_they_are_drawn_on) {
     Ref<GstBuffer> frame = giver.pass(gpu.frame_like(picture.get(), info));
     ASSERT_TRUE(frame);
     EXPECT_NE(given_stream(frame.get()), nullptr);
-    forget_boxes(frame.get());
+    forget_detections(frame.get());
     attach(frame.get(), boxes);
     EXPECT_EQ(gpu.synchronise(), cudaSuccess);
     Ref<GstBuffer> copy(gst_buffer_copy(frame.get()));
@@ -286,7 +284,7 @@ void expect_default_stream_to_follow(const Gpu& gpu, Ref<GstBuffer> frame, Pipe*
   const auto pass_before = [&] {
     if (!before)
       return;
-    forget_boxes(frame.get());
+    forget_detections(frame.get());
     frame = before->pass(std::move(frame));
   };
   // An upload has four blocks of memory, which are made as they are needed.
