@@ -70,11 +70,11 @@ FrameReport CudaNms::begin(GstBuffer* buffer, Frame& frame) {
   if (!current)
     return {Outcome::gpu_failed, no_context};
   FrameReport report = cluster(buffer, frame);
-  const cudaError_t followed = let_default_stream_follow(frame.on_device->memory);
+  FrameReport followed = frame_report(let_default_stream_follow(frame.on_device->memory));
   if (!report.is_done())
     return report;
-  if (followed != cudaSuccess)
-    return frame_report(report_of("ordering streams", followed));
+  if (!followed.is_done())
+    return followed;
   if (GPtrArray* labels = frame.on_device->info.labels; labels && frame.awaited)
     frame.kept_labels.reset(g_ptr_array_ref(labels));
   // The metadata may hold the last reference to the memory, which is unmapped by now.

@@ -72,12 +72,11 @@ class CudaBoxesUpload final : public BoxesUpload {
       report = {DeviceOutcome::failed, "the CUDA context of the frame cannot be made current"};
       return nullptr;
     }
-    MemoryRef memory;
-    if (const cudaError_t error = given_.give(beside); error != cudaSuccess)
-      report = report_of("giving a frame a stream", error);
-    else if ((memory = pool_.acquire(shape, beside)))
+    report = given_.give(beside);
+    MemoryRef memory = report.outcome == DeviceOutcome::done ? pool_.acquire(shape, beside) : nullptr;
+    if (memory)
       report = fill_memory(memory.get(), shape, fill);
-    else
+    else if (report.outcome == DeviceOutcome::done)
       report = report_of_no_memory("no device memory for candidates");
     if (report.outcome != DeviceOutcome::done)
       memory.reset();
@@ -92,10 +91,7 @@ class CudaBoxesUpload final : public BoxesUpload {
     const MappedBoxes map(memory, shape, GST_MAP_WRITE | map_on_device);
     if (!map)
       return {DeviceOutcome::failed, "the memory of candidates cannot be mapped"};
-    DeviceReport report = send(ring_->ring(), *map, shape, stream_of(memory), fill);
-    const cudaError_t followed = let_default_stream_follow(memory);
-    return report.outcome != DeviceOutcome::done || followed == cudaSuccess ? std::move(report)
-                                                                            : report_of("ordering streams", followed);
+    return let_default_stream_follow(memory, send(ring_->ring(), *map, shape, stream_of(memory), fill));
   }
 
   DeviceBoxesPool pool_;

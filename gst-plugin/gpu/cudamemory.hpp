@@ -80,11 +80,14 @@ inline cudaError_t allocate_timer(Event& event) {
 }
 
 /// Makes what is launched on `later` from now on wait for what was launched on `earlier`; nothing if they are one.
-inline cudaError_t make_wait(cudaStream_t later, cudaStream_t earlier, const Event& event) {
+inline cudaError_t make_wait(cudaStream_t later, cudaStream_t earlier, cudaEvent_t event) {
   if (later == earlier)
     return cudaSuccess;
-  const cudaError_t error = cudaEventRecord(event.get(), earlier);
-  return error == cudaSuccess ? cudaStreamWaitEvent(later, event.get(), 0) : error;
+  const cudaError_t error = cudaEventRecord(event, earlier);
+  return error == cudaSuccess ? cudaStreamWaitEvent(later, event, 0) : error;
+}
+inline cudaError_t make_wait(cudaStream_t later, cudaStream_t earlier, const Event& event) {
+  return make_wait(later, earlier, event.get());
 }
 
 /// Makes `later` wait for all that elements have launched so far, on any stream: the default stream follows them

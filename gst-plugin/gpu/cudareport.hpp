@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include "base/deviceoutcome.hpp"
 
@@ -18,6 +19,11 @@ inline DeviceReport report_of(const char* what, cudaError_t error) {
   (void)cudaGetLastError();
   const auto outcome = error == cudaErrorMemoryAllocation ? DeviceOutcome::out_of_memory : DeviceOutcome::failed;
   return {outcome, std::string(what) + ": " + cudaGetErrorString(error)};
+}
+
+/// The report of work, or else that of an error around it; of two that are fatal the former.
+inline DeviceReport report_of_either(DeviceReport report, const char* what, cudaError_t error) {
+  return error == cudaSuccess || is_fatal(report.outcome) ? std::move(report) : report_of(what, error);
 }
 
 /// Of an allocation in the current context that failed without a reason: in a context that is lost all do.

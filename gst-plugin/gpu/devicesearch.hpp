@@ -59,8 +59,8 @@ DeviceReport DeviceSearch::run(GstMemory* memory, guint capacity, MemoryRef& can
   const CudaDevice::Current current(device_.get());
   if (!current)
     return {DeviceOutcome::failed, "the CUDA context cannot be made current"};
-  if (const cudaError_t error = given_.give(memory); error != cudaSuccess)
-    return report_of("giving a frame a stream", error);
+  if (DeviceReport report = given_.give(memory); report.outcome != DeviceOutcome::done)
+    return report;
   if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream))
     if (DeviceReport report = moved(stream); report.outcome != DeviceOutcome::done)
       return report;
@@ -74,9 +74,7 @@ DeviceReport DeviceSearch::run(GstMemory* memory, guint capacity, MemoryRef& can
       return {DeviceOutcome::failed, "the memory of candidates cannot be mapped"};
     report = search(Work{*map, capacity, stream_});
   }
-  const cudaError_t followed = let_default_stream_follow(memory);
-  if (report.outcome == DeviceOutcome::done && followed != cudaSuccess)
-    report = report_of("ordering streams", followed);
+  report = let_default_stream_follow(memory, std::move(report));
   if (report.outcome == DeviceOutcome::done)
     candidates = std::move(boxes);
   return report;

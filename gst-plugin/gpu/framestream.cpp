@@ -3,6 +3,9 @@
 
 #include "gpu/framestream.hpp"
 
+#include <utility>
+
+#include "gpu/cudareport.hpp"
 #include "gpu/givenstream.hpp"
 
 namespace crowd {
@@ -11,40 +14,20 @@ namespace crowd {
 
 namespace {
 
-// In the context that was current when they were made.
-void destroy(cudaStream_t stream, cudaEvent_t event, GstCudaContext* context) {
-  const bool current = gst_cuda_context_push(context);
-  if (stream)
-    (void)cudaStreamDestroy(stream);
-  if (event)
-    (void)cudaEventDestroy(event);
-  if (current)
-    gst_cuda_context_pop(nullptr);
-}
+constexpr char giving[] = "giving a frame a stream";
 
 void free_given(gpointer data) {
   auto* given = static_cast<GivenStream*>(data);
-  destroy(given->stream, given->reached, given->context);
+  const bool current = gst_cuda_context_push(given->context);
+  (void)cudaStreamDestroy(given->stream);
+  (void)cudaEventDestroy(given->reached);
+  if (current)
+    gst_cuda_context_pop(nullptr);
   gst_object_unref(given->context);
 }
 
 void unref_given(gpointer given) {
   g_atomic_rc_box_release_full(given, free_given);
-}
-
-// What is launched on the stream from now on comes after the event.
-cudaError_t share_after(cudaEvent_t before, GstMemory* memory, GivenStream* given) {
-  const cudaError_t error = cudaStreamWaitEvent(given->stream, before, 0);
-  if (error == cudaSuccess)
-    share_given_stream(memory, given);
-  return error;
-}
-
-GivenStream* new_given(GstCudaContext* context) {
-  GivenStream* given = g_atomic_rc_box_new0(GivenStream);
-  given->context = GST_CUDA_CONTEXT(gst_object_ref(context));
-  given->unref = unref_given;
-  return given;
 }
 
 }  // namespace
@@ -56,70 +39,79 @@ FrameStream::~FrameStream() {
 void FrameStream::leave() {
   if (!mine_)
     return;
-  destroy(nullptr, before_, mine_->context);
-  unref_given(mine_);
-  mine_ = nullptr;
-  before_ = nullptr;
+  const bool current = gst_cuda_context_push(mine_->context);
+  before_.reset();
+  if (current)
+    gst_cuda_context_pop(nullptr);
+  unref_given(std::exchange(mine_, nullptr));
 }
 
+// A stream in the frame's context, unless there is one.
 cudaError_t FrameStream::make(GstMemory* frame) {
-  mine_ = new_given(GST_CUDA_MEMORY_CAST(frame)->context);
-  // Pipelines would wait for each other at the default stream if it were a blocking one.
-  cudaError_t error = cudaStreamCreateWithFlags(&mine_->stream, cudaStreamNonBlocking);
+  GstCudaContext* context = GST_CUDA_MEMORY_CAST(frame)->context;
+  if (mine_ && mine_->context == context)
+    return cudaSuccess;
+  leave();
+  // Pipelines would wait for each other at the default stream if this were a blocking one.
+  cuda::Stream stream;
+  cuda::Event reached;
+  cudaError_t error = cuda::allocate(stream);
   if (error == cudaSuccess)
-    error = cudaEventCreateWithFlags(&mine_->reached, cudaEventDisableTiming);
-  if (error == cudaSuccess)
-    error = cudaEventCreateWithFlags(&before_, cudaEventDisableTiming);
+    error = cuda::allocate(reached);
   if (error != cudaSuccess)
-    leave();
+    return error;
+  mine_ = g_atomic_rc_box_new0(GivenStream);
+  *mine_ = {GST_CUDA_CONTEXT(gst_object_ref(context)), stream.release(), reached.release(), unref_given};
+  return cudaSuccess;
+}
+
+// Under the context of `mine_`, which is the memory's.
+cudaError_t FrameStream::share(GstMemory* memory, GivenStream* given) {
+  const cudaError_t error = cuda::wait_for_all(given->stream, before_);
+  if (error == cudaSuccess)
+    share_given_stream(memory, given);
   return error;
 }
 
-// A stream and an event in the frame's context, and the event at what the default stream has to do so far.
-cudaError_t FrameStream::prepare(GstMemory* frame) {
-  if (mine_ && mine_->context != GST_CUDA_MEMORY_CAST(frame)->context)
-    leave();
-  const cudaError_t error = mine_ ? cudaSuccess : make(frame);
-  return error == cudaSuccess ? cudaEventRecord(before_, nullptr) : error;
-}
-
-cudaError_t FrameStream::give(GstMemory* frame) {
+DeviceReport FrameStream::give(GstMemory* frame) {
   if (given_stream_of(frame) || keeps_to_default_stream(frame))
-    return cudaSuccess;
-  const cudaError_t error = prepare(frame);
-  return error == cudaSuccess ? share_after(before_, frame, mine_) : error;
+    return {};
+  cudaError_t error = make(frame);
+  if (error == cudaSuccess)
+    error = share(frame, mine_);
+  return report_of_either({}, giving, error);
 }
 
-cudaError_t FrameStream::give_to_copy(GstMemory* copy, GstMemory* original) {
+DeviceReport FrameStream::give_to_copy(GstMemory* copy, GstMemory* original) {
   GivenStream* given = given_stream_of(original);
   if (!given)
-    return cudaSuccess;
-  const cudaError_t error = prepare(copy);
-  return error == cudaSuccess ? share_after(before_, copy, given) : error;
+    return {};
+  cudaError_t error = make(copy);
+  if (error == cudaSuccess)
+    error = share(copy, given);
+  return report_of_either({}, giving, error);
 }
 
-cudaError_t let_default_stream_follow(GstMemory* memory) {
+DeviceReport let_default_stream_follow(GstMemory* memory, DeviceReport report) {
   const GivenStream* given = given_stream_of(memory);
-  if (!given)
-    return cudaSuccess;
-  const cudaError_t error = cudaEventRecord(given->reached, given->stream);
-  return error == cudaSuccess ? cudaStreamWaitEvent(nullptr, given->reached, 0) : error;
+  const cudaError_t error = given ? cuda::make_wait(nullptr, given->stream, given->reached) : cudaSuccess;
+  return report_of_either(std::move(report), "ordering streams", error);
 }
 
 #else
 
 FrameStream::~FrameStream() = default;
 
-cudaError_t FrameStream::give(GstMemory*) {
-  return cudaSuccess;
+DeviceReport FrameStream::give(GstMemory*) {
+  return {};
 }
 
-cudaError_t FrameStream::give_to_copy(GstMemory*, GstMemory*) {
-  return cudaSuccess;
+DeviceReport FrameStream::give_to_copy(GstMemory*, GstMemory*) {
+  return {};
 }
 
-cudaError_t let_default_stream_follow(GstMemory*) {
-  return cudaSuccess;
+DeviceReport let_default_stream_follow(GstMemory*, DeviceReport report) {
+  return report;
 }
 
 #endif

@@ -5,8 +5,8 @@
 // memories name their stream, nothing here does anything.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
+#include "base/deviceoutcome.hpp"
+#include "gpu/cudamemory.hpp"
 #include "gpu/device.hpp"
 
 namespace crowd {
@@ -24,23 +24,23 @@ class FrameStream {
 
   /// Gives this element's stream to the memory of a frame that has none, for as long as that lives. What was launched
   /// on the default stream before comes first. Under the memory's context, and before anyone asks stream_of().
-  cudaError_t give(GstMemory* frame);
+  DeviceReport give(GstMemory* frame);
 
   /// For a copy of a frame that was just made, which the default stream does: gives it the original's stream, on which
   /// both are used after that.
-  cudaError_t give_to_copy(GstMemory* copy, GstMemory* original);
+  DeviceReport give_to_copy(GstMemory* copy, GstMemory* original);
 
  private:
-  cudaError_t prepare(GstMemory* frame);
   cudaError_t make(GstMemory* frame);
+  cudaError_t share(GstMemory* memory, GivenStream* given);
   void leave();
 
   GivenStream* mine_ = nullptr;
-  cudaEvent_t before_ = nullptr;
+  cuda::Event before_;  // in the context of `mine_`
 };
 
 /// Once work on a memory was launched on stream_of() it: the default stream comes after that work, and with it whatever
-/// knows of no given stream. Under the memory's context.
-cudaError_t let_default_stream_follow(GstMemory* memory);
+/// knows of no given stream. Under the memory's context. Returns the report of that work, or what went wrong here.
+DeviceReport let_default_stream_follow(GstMemory* memory, DeviceReport report = {});
 
 }  // namespace crowd

@@ -251,16 +251,16 @@ DeviceReport CudaOverlay::draw_on(const Canvas& canvas, const Style& style, cons
   DeviceReport report = paint(canvas, style, detections, mapped);
   // Their memory may be written again once the buffer is gone.
   with_boxes([this](CUstream_st* theirs) { return cuda::make_wait(theirs, stream_, after_); });
-  return error == cudaSuccess || is_fatal(report.outcome) ? std::move(report) : report_of("ordering streams", error);
+  return report_of_either(std::move(report), "ordering streams", error);
 }
 
 DeviceReport CudaOverlay::take_stream(GstMemory* memory) {
-  cudaError_t error = given_.give(memory);
-  CUstream_st* stream = stream_of(memory);
+  if (DeviceReport report = given_.give(memory); report.outcome != DeviceOutcome::done)
+    return report;
   // Frames share the block and the painter's memory.
-  if (stream != std::exchange(stream_, stream) && error == cudaSuccess)
-    error = cuda::wait_for_all(stream, moved_);
-  return error == cudaSuccess ? DeviceReport() : report_of("giving a frame a stream", error);
+  CUstream_st* stream = stream_of(memory);
+  const cudaError_t error = stream == std::exchange(stream_, stream) ? cudaSuccess : cuda::wait_for_all(stream, moved_);
+  return report_of_either({}, "waiting for another stream", error);
 }
 
 DeviceReport CudaOverlay::copy_shared(GstBuffer* buffer, GstMemory* memory) {
@@ -269,8 +269,8 @@ DeviceReport CudaOverlay::copy_shared(GstBuffer* buffer, GstMemory* memory) {
   MemoryRef copy(gst_memory_copy(memory, 0, -1));
   if (!copy)
     return report_of_no_memory("no device memory for a copy of the frame");
-  if (const cudaError_t error = given_.give_to_copy(copy.get(), memory); error != cudaSuccess)
-    return report_of("giving a copy of a frame a stream", error);
+  if (DeviceReport report = given_.give_to_copy(copy.get(), memory); report.outcome != DeviceOutcome::done)
+    return report;
   gst_buffer_replace_memory(buffer, 0, copy.release());
   return {};
 }
@@ -305,10 +305,7 @@ DeviceReport CudaOverlay::draw(GstBuffer* buffer, const GstVideoInfo& info, cons
   const Canvas canvas = canvas_of(*frame, *part);
   if (canvas.left || canvas.top)
     return dropped("what is shown of the NV12 frame begins at an odd column or row; crop at even ones");
-  DeviceReport report = draw_on(canvas, style, detections);
-  const cudaError_t followed = let_default_stream_follow(memory);
-  return followed == cudaSuccess || is_fatal(report.outcome) ? std::move(report)
-                                                             : report_of("ordering streams", followed);
+  return let_default_stream_follow(memory, draw_on(canvas, style, detections));
 }
 
 }  // namespace
