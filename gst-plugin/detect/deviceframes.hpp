@@ -28,9 +28,9 @@ class DeviceFrames {
   };
 
   /** Calls search(Work), as DeviceSearch::run() does. */
-  template <typename Release, typename Moved, typename Search>
+  template <typename Release, typename Search>
   DeviceReport search(GstBuffer* buffer, const GstVideoInfo& info, guint capacity, MemoryRef& candidates,
-                      const Release& release, const Moved& moved, const Search& search);
+                      const Release& release, const Search& search);
 
   /** See DeviceSearch. */
   template <typename Release>
@@ -42,9 +42,9 @@ class DeviceFrames {
   DeviceSearch search_;
 };
 
-template <typename Release, typename Moved, typename Search>
+template <typename Release, typename Search>
 DeviceReport DeviceFrames::search(GstBuffer* buffer, const GstVideoInfo& info, guint capacity, MemoryRef& candidates,
-                                  const Release& release, const Moved& moved, const Search& search) {
+                                  const Release& release, const Search& search) {
   GstMemory* memory = gst_buffer_n_memory(buffer) ? gst_buffer_peek_memory(buffer, 0) : nullptr;
   if (!is_on_device(memory))
     return {DeviceOutcome::dropped,
@@ -58,7 +58,7 @@ DeviceReport DeviceFrames::search(GstBuffer* buffer, const GstVideoInfo& info, g
       return {DeviceOutcome::dropped, part_is_missing};
     return search(Work{*frame, *part, work.boxes, work.capacity, work.stream});
   };
-  return search_.run(memory, capacity, candidates, release, moved, in_frame);
+  return search_.run(memory, capacity, candidates, release, in_frame);
 }
 
 }  // namespace crowd

@@ -7,8 +7,6 @@
 
 #include "detect/deviceframes.hpp"
 #include "detect/hog/hog.hpp"
-#include "gpu/cudamemory.hpp"
-#include "gpu/cudareport.hpp"
 
 namespace crowd {
 
@@ -33,28 +31,17 @@ hog::DeviceImage image_of(const GstVideoFrame& frame, const ShownPart& part) {
 class CudaPeople final : public DevicePeople {
  public:
   ~CudaPeople() override {
-    frames_.leave([this] { release(); });
+    frames_.leave([this] { finder_.release(); });
   }
 
   DeviceReport find(GstBuffer* buffer, const GstVideoInfo& info, const Search& search, guint capacity,
                     MemoryRef& candidates) override {
-    // Searches share the finder's memory.
-    const auto moved = [this](CUstream_st* stream) {
-      const cudaError_t error = cuda::wait_for_all(stream, moved_);
-      return error == cudaSuccess ? DeviceReport() : report_of("waiting for another stream", error);
-    };
     return frames_.search(
-        buffer, info, capacity, candidates, [this] { release(); }, moved,
+        buffer, info, capacity, candidates, [this] { finder_.release(); },
         [&](const DeviceFrames::Work& work) { return search_frame(work, search); });
   }
 
  private:
-  // All that is in the context that is current.
-  void release() {
-    finder_.release();
-    moved_.reset();
-  }
-
   DeviceReport search_frame(const DeviceFrames::Work& work, const Search& search) {
     const hog::DeviceImage image = image_of(work.frame, work.part);
     if (DeviceReport report = finder_.prepare(image.width, image.height, search); report.outcome != DeviceOutcome::done)
@@ -66,7 +53,6 @@ class CudaPeople final : public DevicePeople {
 
   DeviceFrames frames_;
   hog::DeviceFinder finder_{cv::HOGDescriptor::getDefaultPeopleDetector()};
-  cuda::Event moved_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include "base/deviceoutcome.hpp"
 #include "base/memorypool.hpp"
+#include "gpu/cudamemory.hpp"
 #include "gpu/cudareport.hpp"
 #include "gpu/device.hpp"
 #include "gpu/framestream.hpp"
@@ -27,12 +28,12 @@ class DeviceSearch {
     CUstream_st* stream;  ///< that orders the work
   };
 
-  /// Calls search(Work), and leaves what it filled, with room for `capacity`, in `candidates`. `memory` is the device
-  /// memory that is searched. Calls release() before the context of the last one is left, to let go of all that is in
-  /// it, and moved(stream) where the stream is another than that of the last one. Both return a DeviceReport but for
-  /// release().
-  template <typename Release, typename Moved, typename Search>
-  DeviceReport run(GstMemory* memory, guint capacity, MemoryRef& candidates, const Release& release, const Moved& moved,
+  /// Calls search(Work), which returns a DeviceReport, and leaves what it filled, with room for `capacity`, in
+  /// `candidates`. `memory` is the device memory that is searched. Searches follow one another on the device, also
+  /// where streams differ: they may share memory. Calls release() before the context of the last memory is left, to let
+  /// go of all that is in it.
+  template <typename Release, typename Search>
+  DeviceReport run(GstMemory* memory, guint capacity, MemoryRef& candidates, const Release& release,
                    const Search& search);
 
   /// Runs release() in the context of the last memory and forgets it.
@@ -41,6 +42,7 @@ class DeviceSearch {
     const CudaDevice::Current current(device_.get());
     release();
     pool_.clear();
+    moved_.reset();
     stream_ = nullptr;
   }
 
@@ -49,11 +51,12 @@ class DeviceSearch {
   DeviceBoxesPool pool_;
   FrameStream given_;
   CUstream_st* stream_ = nullptr;  // of the last memory
+  cuda::Event moved_;              // for a memory on another one
 };
 
-template <typename Release, typename Moved, typename Search>
+template <typename Release, typename Search>
 DeviceReport DeviceSearch::run(GstMemory* memory, guint capacity, MemoryRef& candidates, const Release& release,
-                               const Moved& moved, const Search& search) {
+                               const Search& search) {
   if (DeviceReport report = device_->follow(memory, -1, [&] { leave(release); }); report.outcome != DeviceOutcome::done)
     return report;
   const CudaDevice::Current current(device_.get());
@@ -62,8 +65,8 @@ DeviceReport DeviceSearch::run(GstMemory* memory, guint capacity, MemoryRef& can
   if (DeviceReport report = given_.give(memory); report.outcome != DeviceOutcome::done)
     return report;
   if (CUstream_st* stream = stream_of(memory); stream != std::exchange(stream_, stream))
-    if (DeviceReport report = moved(stream); report.outcome != DeviceOutcome::done)
-      return report;
+    if (const cudaError_t error = cuda::wait_for_all(stream, moved_); error != cudaSuccess)
+      return report_of("waiting for another stream", error);
   MemoryRef boxes = pool_.acquire(capacity, memory);
   if (!boxes)
     return report_of_no_memory("no device memory for candidates");

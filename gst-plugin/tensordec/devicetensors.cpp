@@ -53,7 +53,6 @@ class CudaTensors final : public DeviceTensors {
         return {DeviceOutcome::dropped, "its tensors are in different CUDA contexts; let one element make them all"};
     return search_.run(
         memories.front(), settings.capacity, candidates, [this] { release(); },
-        [this](CUstream_st* stream) { return wait_on(stream); },
         [&](const DeviceSearch::Work& work) { return search(work, plan, memories, settings); });
   }
 
@@ -66,16 +65,8 @@ class CudaTensors final : public DeviceTensors {
   void release() {
     decoder_.reset();
     placement_.reset();
-    done_.reset();
+    reached_.reset();
     planned_ = false;
-  }
-
-  // The decoder's memory may still be in use by the work on the frame before, on another stream.
-  DeviceReport wait_on(CUstream_st* stream) {
-    if (!done_)
-      return {};
-    const cudaError_t error = cudaStreamWaitEvent(stream, done_.get(), 0);
-    return error == cudaSuccess ? DeviceReport() : report_of("the streams of tensors", error);
   }
 
   DeviceReport prepare(const TensorPlan& plan);
@@ -86,7 +77,7 @@ class CudaTensors final : public DeviceTensors {
   DeviceSearch search_;
   std::unique_ptr<tensors::DeviceDecoder> decoder_;
   cuda::DeviceMemory placement_;
-  cuda::Event done_;
+  cuda::Event reached_;  // for tensors on other streams than the first
   bool planned_ = false;
   std::vector<tensors::Tensor> outputs_;
 };
@@ -96,7 +87,7 @@ DeviceReport CudaTensors::prepare(const TensorPlan& plan) {
   if (planned_ && decoder_)
     return {};
   release();
-  cudaError_t error = cuda::allocate(done_);
+  cudaError_t error = cuda::allocate(reached_);
   if (error == cudaSuccess)
     error = cuda::allocate(placement_, sizeof plan.placement);
   if (error == cudaSuccess)
@@ -145,15 +136,13 @@ DeviceReport CudaTensors::decode(const DeviceSearch::Work& work, std::span<GstMe
   cudaError_t error = cudaSuccess;
   for (GstMemory* memory : memories)
     if (error == cudaSuccess)
-      error = cuda::make_wait(work.stream, stream_of(memory), done_);
+      error = cuda::make_wait(work.stream, stream_of(memory), reached_);
   if (error == cudaSuccess)
     error = decoder_->enqueue(outputs_, 1, static_cast<const tensors::InputPlacement*>(placement_.get()), decoding, out,
                               work.stream);
   for (GstMemory* memory : memories)
     if (error == cudaSuccess)
-      error = cuda::make_wait(stream_of(memory), work.stream, done_);
-  if (error == cudaSuccess)
-    error = cudaEventRecord(done_.get(), work.stream);
+      error = cuda::make_wait(stream_of(memory), work.stream, reached_);
   return error == cudaSuccess ? DeviceReport() : report_of("decoding tensors", error);
 }
 

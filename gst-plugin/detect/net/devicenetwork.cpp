@@ -35,7 +35,6 @@ class CudaNetwork final : public DeviceNetwork {
                     MemoryRef& candidates) override {
     return frames_.search(
         buffer, info, settings.capacity, candidates, [this] { release(); },
-        [this](CUstream_st* stream) { return wait_on(stream); },
         [&](const DeviceFrames::Work& work) { return search(work, settings); });
   }
 
@@ -47,16 +46,7 @@ class CudaNetwork final : public DeviceNetwork {
     crops_.reset();
     placements_.reset();
     classes_.reset();
-    done_.reset();
     picture_ = {};
-  }
-
-  // What is done for a frame uses memory that the frame before, on another stream, may still be read from.
-  DeviceReport wait_on(CUstream_st* stream) {
-    if (!done_)
-      return {};
-    const cudaError_t error = cudaStreamWaitEvent(stream, done_.get(), 0);
-    return error == cudaSuccess ? DeviceReport() : report_of("a network's streams", error);
   }
 
   DeviceReport load();
@@ -74,7 +64,6 @@ class CudaNetwork final : public DeviceNetwork {
   TileGrid grid_;
   TilePlan plan_;
   cuda::DeviceMemory crops_, placements_, classes_;
-  cuda::Event done_;
 };
 
 DeviceReport CudaNetwork::load() {
@@ -109,8 +98,6 @@ DeviceReport CudaNetwork::prepare(PixelSize picture, const Settings& settings) {
     return report;
   if (report = upload<std::uint32_t>(classes_, settings.classes); report.outcome != DeviceOutcome::done)
     return report;
-  if (const cudaError_t error = done_ ? cudaSuccess : cuda::allocate(done_); error != cudaSuccess)
-    return report_of("a network's event", error);
   decoder_ =
       tensors::DeviceDecoder::make(choice_.description, outputs, plan_.input.width, plan_.input.height, batch, report);
   // Outputs that are not those of the description will not be with the next frame either.
@@ -139,11 +126,9 @@ DeviceReport CudaNetwork::decode(const DeviceFrames::Work& work, const Settings&
                                                 static_cast<std::uint32_t>(settings.classes.size())};
   const tensors::DecodedArrays out = {work.boxes.count, &work.boxes.boxes->x1, work.boxes.scores, work.boxes.classes,
                                       work.capacity};
-  cudaError_t error =
+  const cudaError_t error =
       decoder_->enqueue(outputs, static_cast<unsigned>(plan_.crops.size()),
                         static_cast<const tensors::InputPlacement*>(placements_.get()), decode, out, work.stream);
-  if (error == cudaSuccess)
-    error = cudaEventRecord(done_.get(), work.stream);
   return error == cudaSuccess ? DeviceReport() : report_of("a network's outputs", error);
 }
 
