@@ -69,7 +69,7 @@ struct FrameCounters {
   std::uint32_t done;           ///< ClearedWords::done()
   std::uint32_t width, height;  ///< bits of Largest
   std::uint32_t invalid, below_threshold;
-  std::uint32_t tickets;  ///< drawn by blocks of resolve()
+  std::uint32_t tickets;  ///< drawn by blocks of stage six
   union {
     std::uint32_t list_entries;  ///< soft methods: reserved of the frame's
     std::uint32_t left;          ///< others: candidates listed as left of a dense crowd (left.cuh)

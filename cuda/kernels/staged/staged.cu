@@ -83,6 +83,14 @@ bool has_warp_for_each(const Call& call) {
          std::uint64_t{current_device().processors} * tuning::staged_resident_threads;
 }
 
+unsigned search_lanes(const Call& call) {
+  return has_warp_for_each(call) ? tuning::staged_many_lanes : lanes;
+}
+
+std::uint32_t window_blocks(const Call& call, unsigned shared_by) {
+  return ceil_div(call.frames.capacity, threads / shared_by);
+}
+
 void launch_sort(const Call& call, const StagedArguments& arguments) {
   const Shape& shape = arguments.shape;
   const auto run = [&](void (*kernel)(StagedArguments), std::uint32_t blocks, std::size_t shared = 0) {
@@ -110,8 +118,12 @@ void launch(const Call& call, Carver carver) {
   launch_sort(call, arguments);
   if (arguments.is_large)
     launch_sources(call, arguments);
-  launch_search(call, arguments);
-  run(resolve, resolve_blocks(call.frames.capacity, shape.min_per_warp));
+  if (call.all_suppress) {
+    launch_dominated(call, arguments);
+  } else {
+    launch_search(call, arguments);
+    run(resolve, resolve_blocks(call.frames.capacity, shape.min_per_warp));
+  }
   if (call.out.representatives || call.out.members)
     run(find_representatives, shape.window_blocks);
   if (call.out.members && call.out.max_survivors)

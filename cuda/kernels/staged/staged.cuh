@@ -299,14 +299,20 @@ class AddOne {
 
 /// Whether a warp for each candidate of the call would be in flight at once: then more lanes may share a candidate.
 bool has_warp_for_each(const Call& call);
+/// Lanes that share a candidate in stage five.
+unsigned search_lanes(const Call& call);
+/// Blocks of stage five that look through windows, where `shared_by` lanes share a candidate.
+std::uint32_t window_blocks(const Call& call, unsigned shared_by);
 /// Arrays from the front of the workspace, but for LeftArrays.
 StagedArguments staged_arguments(const Call& call, Carver& carver);
 /// Stages one to four: boxes, keys and counters are set then.
 void launch_sort(const Call& call, const StagedArguments& arguments);
 /// Between launch_sort() and launch_search(), where StagedArguments::is_large.
 void launch_sources(const Call& call, const StagedArguments& arguments);
-/// Stage five.
+/// Stage five of greedy.
 void launch_search(const Call& call, StagedArguments arguments);
+/// Stages five and six of map-reduce.
+void launch_dominated(const Call& call, StagedArguments arguments);
 /// The part of stage five that lists places by rank.
 void launch_ranks(const Call& call, StagedArguments arguments);
 

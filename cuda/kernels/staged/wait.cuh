@@ -7,18 +7,13 @@
 #pragma once
 
 #include "kernels/chain.cuh"
+#include "kernels/staged/survivors.cuh"
 #include "kernels/staged/waiting.cuh"
 
 namespace crowd::CROWD_STAGED {
 
-struct ResolveShared {
-  std::uint32_t block;   ///< number, in rank order
-  std::uint32_t waits;   ///< 1 if this block waits for blocks before it
-  std::uint32_t before;  ///< survivors in the blocks before
-  // For a block that waits: blocks before this one that have listed their survivors, and how many these are.
-  std::uint32_t done;
-  std::uint32_t survivors;
-  std::uint32_t in_warp[warps];
+struct ResolveShared : RankedBlock {
+  std::uint32_t waits;  ///< 1 if this block waits for blocks before it
   WaitingShared waiting;
   union {
     /// Of a thread's candidate: bits of threads before, a word for each warp up to its own.
@@ -54,20 +49,6 @@ __device__ inline void see_blocks_before(const Stage& stage, ResolveShared& shar
     shared.done = done;
     shared.survivors = survivors;
   }
-}
-
-/// Threads before this one that are `on`, and in `total` all of the block. For a whole block.
-__device__ inline std::uint32_t count_before(ResolveShared& shared, bool on, std::uint32_t& total) {
-  const unsigned lane = threadIdx.x % warp_size;
-  const unsigned mask = __ballot_sync(all_lanes, on);
-  __syncthreads();
-  if (lane == 0)
-    shared.in_warp[threadIdx.x / warp_size] = static_cast<std::uint32_t>(__popc(mask));
-  __syncthreads();
-  const std::uint32_t in_warp = lane < warps ? shared.in_warp[lane] : 0;
-  total = warp_sum(in_warp);
-  return warp_sum(lane < threadIdx.x / warp_size ? in_warp : 0) +
-         static_cast<std::uint32_t>(__popc(mask & ((1u << lane) - 1)));
 }
 
 /// Finds which candidates of the block suppress each undecided one, for decide_block(). For a whole block.
@@ -150,7 +131,7 @@ __device__ inline void wait_for_blocks(const Stage& stage, Pending& pending, Res
     const std::uint32_t survivors = shared.survivors;
     if (pending.is_undecided())
       look(stage, pending);
-    try_survivors(stage, mine, pending, shared.waiting, bins, tried, survivors);
+    try_survivors(stage, SurvivorsBefore(), mine, pending, shared.waiting, bins, tried, survivors);
     tried = survivors;
     if (!__syncthreads_or(pending.is_undecided()))
       return;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gst-crowd authors
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
-// How a block of resolve() that waits compares its candidates whose lists are incomplete with the survivors of the
-// blocks before it, which may be most of the frame: 128 at a time, of which measure_bins.cuh finds those near each
-// candidate.
+// How a block of stage six compares its candidates with others, which may be most of the frame: 128 at a time, of which
+// measure_bins.cuh finds those near each candidate. In greedy, where it waits, those whose lists are incomplete, with
+// the survivors of the blocks before it. In map-reduce, those that are open yet, with all candidates, since each
+// suppresses others there, whether it survives or not: read "survivor" as "candidate".
 #pragma once
 
 #include "kernels/staged/measure_bins.cuh"
@@ -12,6 +13,8 @@
 namespace crowd::CROWD_STAGED {
 
 struct Survivor {
+  static constexpr std::uint32_t none = ~0u;  ///< place of one that suppresses none of the block
+
   float4 box;
   std::int32_t label;
   std::uint32_t place;
@@ -57,15 +60,38 @@ struct WaitingShared {
   };
 };
 
-__device__ inline Survivor survivor_at(const Stage& stage, std::uint32_t at, std::uint32_t end) {
-  Survivor survivor{};
-  if (at < end) {
-    survivor.place = load_relaxed(stage.a.arrays.ranked + stage.slot + at);
-    survivor.box = stage.a.arrays.box[stage.slot + survivor.place];
-    survivor.label = stage.a.rule.by_class ? stage.label(stage.a.arrays.key[stage.slot + survivor.place]) : 0;
+/// Greedy: survivors in rank order, all of blocks before.
+struct SurvivorsBefore {
+  static constexpr bool all_rank_better = true;
+
+  __device__ Survivor at(const Stage& stage, std::uint32_t number, std::uint32_t end) const {
+    Survivor survivor{};
+    if (number < end) {
+      survivor.place = load_relaxed(stage.a.arrays.ranked + stage.slot + number);
+      survivor.box = stage.a.arrays.box[stage.slot + survivor.place];
+      survivor.label = stage.a.rule.by_class ? stage.label(stage.a.arrays.key[stage.slot + survivor.place]) : 0;
+    }
+    return survivor;
   }
-  return survivor;
-}
+};
+
+/// Map-reduce: all candidates of the frame, by place, but for those that no candidate of the block ranks below.
+struct AllCandidates {
+  static constexpr bool all_rank_better = false;
+
+  std::uint64_t worst;  ///< rank key of the block's
+
+  __device__ Survivor at(const Stage& stage, std::uint32_t number, std::uint32_t end) const {
+    Survivor survivor{};
+    if (number < end) {
+      const std::uint64_t key = stage.a.arrays.key[stage.slot + number];
+      survivor.place = key > worst ? number : Survivor::none;
+      survivor.box = stage.a.arrays.box[stage.slot + number];
+      survivor.label = stage.label(key);
+    }
+    return survivor;
+  }
+};
 
 /// A bit for each survivor, in the order of Survivors.
 struct SurvivorBits {
@@ -84,7 +110,8 @@ __device__ inline bool may_hit(const Stage& stage, const Survivors& survivors, s
 }
 /// Completes may_hit(), which has to hold.
 __device__ inline bool hits(const Stage& stage, const Survivors& survivors, std::uint32_t at, const Subject& its) {
-  return stage.suppresses(stage.a.arrays.key[stage.slot + survivors.place[at]], survivors.box[at], its);
+  const std::uint64_t key = stage.a.arrays.key[stage.slot + survivors.place[at]];
+  return key > its.key && stage.suppresses(key, survivors.box[at], its);
 }
 
 /// Whether one of the survivors that are near suppresses the lane's candidate: one after another.
@@ -147,7 +174,8 @@ __device__ inline bool is_hit(const Stage& stage, const Survivors& survivors, co
 }
 
 /// Finds which of `count` survivors are near which bins, and meets at a barrier. For a whole block.
-__device__ inline void find_near(const Stage& stage, WaitingShared& shared, std::uint32_t count) {
+template <typename Source>
+__device__ void find_near(const Stage& stage, WaitingShared& shared, std::uint32_t count) {
   static_assert(warps == 2 * MeasureBins::words, "two measures of 32 survivors for each warp");
   const unsigned warp = threadIdx.x / warp_size;
   const unsigned word = warp % MeasureBins::words;
@@ -155,25 +183,29 @@ __device__ inline void find_near(const Stage& stage, WaitingShared& shared, std:
   const std::uint32_t at = word * 32 + threadIdx.x % warp_size;
   const Survivors& survivors = shared.tried.survivors;
   NearSurvivors& near = shared.tried.near;
+  const bool on = at < count && (Source::all_rank_better || survivors.place[at] != Survivor::none);
   const MeasureIntervals intervals(stage.a.rule, shared.bins, survivors.box[at], survivors.label[at]);
-  near.set(shared.bins, second ? centre_y : centre_x, intervals.of_centre(second), word, at < count);
+  near.set(shared.bins, second ? centre_y : centre_x, intervals.of_centre(second), word, on);
   if (!second)
-    near.set(shared.bins, box_width, intervals.of_width(), word, at < count);
+    near.set(shared.bins, box_width, intervals.of_width(), word, on);
   else if (is_used(box_class, stage.a.rule))
-    near.set(shared.bins, box_class, intervals.of_class(), word, at < count);
+    near.set(shared.bins, box_class, intervals.of_class(), word, on);
   __syncthreads();
 }
 
-/// Suppresses candidates that wait and that one of the survivors `first` to `end` - 1 suppresses. All that wait have
-/// bins: none comes to wait after take_bins(). For a whole block.
-__device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pending& pending, WaitingShared& shared,
-                                     const BinsOfCandidate& bins, std::uint32_t first, std::uint32_t end) {
-  constexpr std::uint32_t few = 8;  // so many or fewer are compared without find_near(), which takes 0.9 us
+/// Suppresses candidates that wait and that one of the survivors `first` to `end` - 1 of `source` suppresses. All that
+/// wait have bins: none comes to wait after take_bins(). For a whole block.
+template <typename Source>
+__device__ void try_survivors(const Stage& stage, const Source& source, const Subject& mine, Pending& pending,
+                              WaitingShared& shared, const BinsOfCandidate& bins, std::uint32_t first,
+                              std::uint32_t end) {
+  // So many or fewer are compared without find_near(), which takes 0.9 us.
+  constexpr std::uint32_t few = Source::all_rank_better ? 8 : 0;
   const bool waits = pending.is_undecided() && pending.more;
   if (first >= end || !__syncthreads_or(waits))
     return;
   const bool loads = threadIdx.x < Survivors::room;
-  Survivor next = survivor_at(stage, first + threadIdx.x, loads ? end : 0);
+  Survivor next = source.at(stage, first + threadIdx.x, loads ? end : 0);
   for (std::uint32_t base = first;;) {
     const std::uint32_t count = min(end - base, Survivors::room);
     if (loads)
@@ -181,9 +213,9 @@ __device__ inline void try_survivors(const Stage& stage, const Subject& mine, Pe
     if (!__syncthreads_or(waits && pending.is_undecided()))
       return;
     base += count;
-    next = survivor_at(stage, base + threadIdx.x, loads ? end : 0);
+    next = source.at(stage, base + threadIdx.x, loads ? end : 0);
     if (count > few)
-      find_near(stage, shared, count);
+      find_near<Source>(stage, shared, count);
     const bool open = waits && pending.is_undecided();
     const uint4 near = !open         ? uint4{}
                        : count > few ? shared.tried.near.near(bins, stage.a.rule)
