@@ -132,7 +132,8 @@ TEST_P(CudaAgainstOracle, agrees_where_whole_blocks_wait) {
   if (method() != CROWD_NMS_GREEDY && method() != CROWD_NMS_MAP_REDUCE)
     GTEST_SKIP() << "other methods wait for no blocks";
   for_each_case_of_waiting(1300, method(), agrees());
-  if (!quick())
+  // Of smaller frames map-reduce leaves no candidate to its last stage (tuning::staged_one_by_one).
+  if (!quick() || method() == CROWD_NMS_MAP_REDUCE)
     for_each_case_of_waiting(9000, method(), agrees());
 }
 
