@@ -40,7 +40,7 @@ struct Frames {
     return looked_at > over ? looked_at : 0;
   }
   /// Whether the frame is not one of those. May be asked before pdl_wait() in all launches of a call but the first.
-  /// Stages up to resolve() end without waiting where it is one; that one waits for the direct path (cuda/MEMORY.md).
+  /// Stages up to the sixth end without waiting where it is one; that one waits for the direct path (cuda/MEMORY.md).
   __device__ bool takes(std::uint32_t frame) const {
     return over == 0 || size(frame) > 0;
   }

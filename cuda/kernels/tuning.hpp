@@ -138,9 +138,9 @@ constexpr unsigned staged_max_peak_blocks = 2 * staged_best * 32 / staged_block;
 constexpr unsigned staged_peak_blocks = 1024;
 /// So many lanes look through a candidate's window, in place of four, if a warp for each took no more than
 /// staged_resident_threads a multiprocessor: a lane's loads follow one another. How many run at once depends on
-/// registers and on the GPU. With 8 in place of 4, 33600 candidates of a network's head take 170 us, not 195, but 16384
-/// uniform ones 18.2, not 16.5. With 32 lanes 6000 uniform candidates take 19.7 us, not 17.5, and a head of 8400 68.6,
-/// not 70.1 (H100).
+/// registers and on the GPU. With 32 lanes 6000 uniform candidates take 19.7 us, not 17.5, and a head of 8400 68.6, not
+/// 70.1 (H100). In larger calls, with 8 in place of four, 33600 candidates of a network's head took 170 us, not 195,
+/// but 16384 uniform ones 18.2, not 16.5.
 constexpr unsigned staged_many_lanes = 16;
 constexpr unsigned staged_resident_threads = 2048;
 /// Largest number of places of a window that a candidate's lanes look at. resolve() looks at the rest if it has
@@ -152,8 +152,8 @@ constexpr unsigned staged_visits = 32;  // a build of the tests: most windows ar
 constexpr unsigned staged_visits = 1024;
 #endif
 /// Map-reduce: a warp looks for suppressors of its candidates one after another if that takes no more loads of places
-/// than this, or than a quarter of the frame's candidates. Without a limit 65 536 candidates of a search's worst take
-/// 9.9 ms, not 1.9.
+/// than about this, or than a quarter of the frame's candidates. Without a limit 65 536 candidates of a search's worst
+/// take 9.9 ms, not 1.9.
 #if defined(CROWD_NMS_IMPATIENT)
 constexpr unsigned staged_one_by_one = 64;  // a build of the tests: few do
 #else

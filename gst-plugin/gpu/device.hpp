@@ -6,15 +6,16 @@
 // there are no device memories, and every element uses the device's primary context.
 //
 // The order of work. From GStreamer 1.24 on a CUDA memory may name the stream that its contents are ordered on: that
-// stream is used for everything that is done with the memory, so the host does not wait.
+// stream is used for everything that is done with the memory, so the host does not wait. These are blocking streams
+// (CU_STREAM_DEFAULT), so an event of the context's legacy default stream comes after all that was launched on any of
+// them: where frames on other streams take turns, cuda::wait_for_all() relies on that.
 //
 // Up to 1.22 memories name none, and pixels are complete when a frame is handed on: GStreamer's elements wait for that.
 // The first of our elements that works on a frame gives its memory a stream, and so do boxes made beside it
-// (framestream.hpp). The context's legacy default stream follows what each element launches there, and CUDA orders that
-// one with all of GStreamer's streams, since these are blocking ones (CU_STREAM_DEFAULT), before and after. So a frame
-// can be handed on without a wait there, too, and our elements do not wait for those of other pipelines. An application
-// that asks for the stream of a memory gets the default stream there, and from then on our elements use that one in its
-// context.
+// (framestream.hpp). The default stream follows what each element launches there, and CUDA orders that one with all of
+// GStreamer's streams, which are blocking ones there, too, before and after. So a frame can be handed on without a
+// wait, and our elements do not wait for those of other pipelines. An application that asks for the stream of a memory
+// gets the default stream there, and from then on our elements use that one in its context.
 #pragma once
 
 #include <gst/crowd/gstcrowdboxesmeta.h>

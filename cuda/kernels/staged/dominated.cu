@@ -53,7 +53,7 @@ __device__ std::uint32_t places_of(const Walk& walk) {
 __device__ unsigned look_for_suppressors(const Stage& stage, std::uint32_t place, unsigned open, bool& suppressed) {
   const std::uint32_t limit = max(tuning::staged_one_by_one, stage.size() / 4);
   while (open) {
-    // The largest windows are in the last lanes (assign()).
+    // After assign() the largest windows are in the last lanes, about; of a crowd's they are in no order.
     const unsigned last = warp_size - 1 - static_cast<unsigned>(__clz(static_cast<int>(open)));
     const Subject its = stage.subject(__shfl_sync(all_lanes, place, static_cast<int>(last)));
     const Walk walk = walk_of(stage, its);
@@ -136,7 +136,7 @@ struct DominatedBlock : RankedBlock {
 /// whole block.
 __device__ void decide_open(const Stage& stage, DominatedBlock& shared, Pending& pending) {
   const bool is_open = pending.is_undecided();
-  pending.more = is_open;
+  pending.more = is_open;  // it waits, for try_survivors()
   const Subject mine = stage.subject(pending.place);
   if (threadIdx.x == 0)
     shared.worst = ~0ull;

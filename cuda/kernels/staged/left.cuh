@@ -3,7 +3,7 @@
 //
 // What is left of a crowd: the candidates that no peak suppresses, the peaks included. Only these can suppress each
 // other, and where they are few each is compared with those near it by their bits in bins, not with all places of its
-// window. In map-reduce others can suppress them, too: a warp looks through the window of each.
+// window. In map-reduce others can suppress them, too (dominated.cu).
 #pragma once
 
 #include "kernels/staged/crowd.cuh"

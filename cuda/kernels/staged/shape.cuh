@@ -51,7 +51,7 @@ struct Shape {
   std::uint32_t chunks;
   std::uint32_t blocks;         ///< of `threads` candidates
   std::uint32_t window_blocks;  ///< of candidates_per_block, unless a launch has other ones
-  std::uint32_t min_per_warp;   ///< candidates of a warp of resolve(), at least
+  std::uint32_t min_per_warp;   ///< candidates of a warp of stage six, at least
   std::uint32_t scan_begins;    ///< offset in the cleared words: counts of chunks
   std::uint32_t start_begins;   ///< offset in the cleared words: counters of cells and bins
   std::uint32_t words;          ///< cleared words of a frame
@@ -89,7 +89,7 @@ static_assert(offsetof(FrameCounters, done) == 0);
 /// What a frame is as to how many others a candidate overlaps.
 enum Crowd : std::uint32_t { no_crowd = 0, sparse_crowd = 1, dense_crowd = 2 };
 
-/// Blocks of resolve() for a frame of that many candidates, if a warp has so many.
+/// Blocks of stage six for a frame of that many candidates, if a warp has so many.
 CROWD_HD constexpr std::uint32_t resolve_blocks(std::uint32_t candidates, std::uint32_t per_warp) {
   return candidates ? ceil_div(candidates, warps * per_warp) : 1;
 }

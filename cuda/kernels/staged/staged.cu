@@ -13,7 +13,7 @@ namespace crowd::CROWD_STAGED {
 
 namespace {
 
-/// As few as keep all blocks of resolve() in flight. Map-reduce decides before it.
+/// As few as keep all blocks of resolve() in flight. In map-reduce each lane has one.
 std::uint32_t min_per_warp(const Call& call) {
   const std::uint64_t candidates = call.max_candidates();
   const std::uint64_t resident = std::uint64_t{current_device().processors} * tuning::staged_resident_blocks * warps;

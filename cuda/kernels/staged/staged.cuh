@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //
 // The staged path: greedy and map-reduce for frames of any capacity, as a chain of short launches. Candidates are
-// sorted by cell of a grid and by bin of scores, each lists its suppressors, and resolve() decides. What the stages
+// sorted by cell of a grid and by bin of scores, each lists its suppressors, and stage six decides. What the stages
 // share is here.
 //
 // Compiled twice: as `staged`, where boxes alone decide, and with CROWD_RULED as `ruled`, where the call's rule decides
@@ -27,7 +27,7 @@ namespace crowd::CROWD_STAGED {
 /// take more.
 constexpr unsigned resident_blocks = has_rules ? 1 : 4;
 
-/// State of a block's look-back word in resolve(). The rest of the word is a number of survivors: of the block alone,
+/// State of a block's look-back word in stage six. The rest of the word is a number of survivors: of the block alone,
 /// or from the first block to its end; `listed`: these can also be read from StagedArrays::ranked.
 enum LookBackState : std::uint32_t { nothing = 0, in_block = 1, up_to_end = 2, listed = 3 };
 constexpr unsigned look_back_bits = 2;
@@ -92,7 +92,7 @@ struct StagedArrays {
   uint4* suppressors;        ///< by place: SuppressorList; before that, by index: SortSlots; in the other half
                              ///< best_of() and peaks_of()
   std::uint64_t* score;      ///< by bin: rank_key(); after that, by place: members
-  std::uint32_t* ranked;  ///< places in rank order; resolve() overwrites it from the front with the survivors' places
+  std::uint32_t* ranked;  ///< places in rank order; stage six overwrites it from the front with the survivors' places
 };
 
 inline StagedArrays take_arrays(Carver& carver, std::uint32_t frames, std::uint32_t capacity) {
@@ -208,15 +208,15 @@ struct Stage {
     const std::uint32_t count = counters().left;
     return count <= max_left(a.frames.capacity) ? count : 0;
   }
-  /// Candidates of a warp of resolve(). Known once suppressors are listed.
+  /// Candidates of a warp of stage six. Known once suppressors are listed.
   __device__ std::uint32_t per_warp() const {
     return counters().incomplete < tuning::staged_incomplete ? warp_size : a.shape.min_per_warp;
   }
-  /// Blocks of resolve() that have candidates.
+  /// Blocks of stage six that have candidates.
   __device__ std::uint32_t blocks() const {
     return resolve_blocks(size(), per_warp());
   }
-  /// After resolve().
+  /// After stage six.
   __device__ std::uint32_t survivors() const {
     return look_back()[blocks() - 1] >> look_back_bits;
   }

@@ -103,7 +103,7 @@ struct SurvivorBits {
   }
 };
 
-/// Whether survivor number `at` may suppress the candidate: without branches.
+/// Whether survivor number `at` may suppress the candidate, if it ranks better, which hits() sees to. Without branches.
 __device__ inline bool may_hit(const Stage& stage, const Survivors& survivors, std::uint32_t at, const Subject& its) {
   return static_cast<int>(survivors.label[at] == its.label) &
          static_cast<int>(stage.better_may_suppress(survivors.box[at], survivors.area[at], its));
