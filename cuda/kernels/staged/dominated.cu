@@ -174,13 +174,9 @@ __global__ void __launch_bounds__(threads, resident_blocks) resolve_dominated(St
 
 }  // namespace
 
-void launch_dominated(const Call& call, StagedArguments arguments) {
-  const unsigned shared_by = search_lanes(call);
-  auto* const kernel = shared_by == lanes ? find_dominated<lanes> : find_dominated<tuning::staged_many_lanes>;
-  const std::uint32_t blocks = arguments.shape.blocks;
-  arguments.shape.window_blocks = window_blocks(call, shared_by);
-  launch_pdl(kernel, call, {call.grid(arguments.shape.window_blocks + blocks), threads}, arguments);
-  launch_pdl(resolve_dominated, call, {call.grid(blocks), threads}, arguments);
+void launch_dominated(const Call& call, const StagedArguments& arguments) {
+  launch_windows(call, arguments, find_dominated<lanes>, find_dominated<tuning::staged_many_lanes>);
+  launch_pdl(resolve_dominated, call, {call.grid(arguments.shape.blocks), threads}, arguments);
 }
 
 }  // namespace crowd::CROWD_STAGED

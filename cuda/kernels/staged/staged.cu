@@ -83,12 +83,12 @@ bool has_warp_for_each(const Call& call) {
          std::uint64_t{current_device().processors} * tuning::staged_resident_threads;
 }
 
-unsigned search_lanes(const Call& call) {
-  return has_warp_for_each(call) ? tuning::staged_many_lanes : lanes;
-}
-
-std::uint32_t window_blocks(const Call& call, unsigned shared_by) {
-  return ceil_div(call.frames.capacity, threads / shared_by);
+void launch_windows(const Call& call, StagedArguments arguments, void (*by_few)(StagedArguments),
+                    void (*by_many)(StagedArguments)) {
+  const bool many = has_warp_for_each(call);
+  Shape& shape = arguments.shape;
+  shape.window_blocks = ceil_div(call.frames.capacity, threads / (many ? tuning::staged_many_lanes : lanes));
+  launch_pdl(many ? by_many : by_few, call, {call.grid(shape.window_blocks + shape.blocks), threads}, arguments);
 }
 
 void launch_sort(const Call& call, const StagedArguments& arguments) {

@@ -299,10 +299,10 @@ class AddOne {
 
 /// Whether a warp for each candidate of the call would be in flight at once: then more lanes may share a candidate.
 bool has_warp_for_each(const Call& call);
-/// Lanes that share a candidate in stage five.
-unsigned search_lanes(const Call& call);
-/// Blocks of stage five that look through windows, where `shared_by` lanes share a candidate.
-std::uint32_t window_blocks(const Call& call, unsigned shared_by);
+/// Launches a kernel of stage five, where `lanes` share a candidate, or tuning::staged_many_lanes in small calls.
+/// Blocks from shape.window_blocks on, one for each `threads` candidates, list places by rank.
+void launch_windows(const Call& call, StagedArguments arguments, void (*by_few)(StagedArguments),
+                    void (*by_many)(StagedArguments));
 /// Arrays from the front of the workspace, but for LeftArrays.
 StagedArguments staged_arguments(const Call& call, Carver& carver);
 /// Stages one to four: boxes, keys and counters are set then.
@@ -310,9 +310,9 @@ void launch_sort(const Call& call, const StagedArguments& arguments);
 /// Between launch_sort() and launch_search(), where StagedArguments::is_large.
 void launch_sources(const Call& call, const StagedArguments& arguments);
 /// Stage five of greedy.
-void launch_search(const Call& call, StagedArguments arguments);
+void launch_search(const Call& call, const StagedArguments& arguments);
 /// Stages five and six of map-reduce.
-void launch_dominated(const Call& call, StagedArguments arguments);
+void launch_dominated(const Call& call, const StagedArguments& arguments);
 /// The part of stage five that lists places by rank.
 void launch_ranks(const Call& call, StagedArguments arguments);
 

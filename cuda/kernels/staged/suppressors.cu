@@ -107,11 +107,8 @@ __global__ void __launch_bounds__(threads, resident_blocks) find_suppressors(Sta
 
 }  // namespace
 
-void launch_search(const Call& call, StagedArguments arguments) {
-  const unsigned shared_by = search_lanes(call);
-  auto* const kernel = shared_by == lanes ? find_suppressors<lanes> : find_suppressors<tuning::staged_many_lanes>;
-  arguments.shape.window_blocks = window_blocks(call, shared_by);
-  launch_pdl(kernel, call, {call.grid(arguments.shape.window_blocks + arguments.shape.blocks), threads}, arguments);
+void launch_search(const Call& call, const StagedArguments& arguments) {
+  launch_windows(call, arguments, find_suppressors<lanes>, find_suppressors<tuning::staged_many_lanes>);
 }
 
 void launch_ranks(const Call& call, StagedArguments arguments) {
